@@ -22,7 +22,7 @@ BENCHMARKS = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what was asked for; 1 if an answer differed from a peer's."""
+    """Run the requested benchmarks; return 1 if an answer differed from a peer's."""
     parser = _parser()
     args = parser.parse_args(arguments)
     if args.gpu:
@@ -80,7 +80,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _options(module: ModuleType, args: argparse.Namespace, ledger: record.Ledger) -> dict[str, Any]:
-    """What of the command line the benchmark takes; its own defaults where nothing was said."""
+    """The command-line options that the benchmark takes; its own defaults for those not given."""
     given = {
         "scale": args.scale, "quick": args.quick, "budget": args.budget, "limit": args.limit, "graphs": args.graphs,
         "rows": args.rows, "threads": args.threads, "against": args.peers, "done": ledger.done if args.resume else (),

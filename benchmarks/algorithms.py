@@ -1,15 +1,15 @@
 """Our algorithms against other libraries' and against GAP's C++, on kron, urand and grid graphs, in one run.
 
-Every library holds the graph in its own form before anything is timed, and all cores are used by those that can. Ours
-is called as a user calls it, after a call that compiles; ``engine_s`` is the part of it that the trace accounts for.
-Ours and the peer's calls alternate. A row's time is, for each source, the best of its rounds, and of those the median
-over the sources; ``ratio`` is our time over the peer's (below 1: we are faster), ``ratio_median`` the same with the
-median round instead of the best. A peer that is slow is called until its budget of seconds is spent, at least once,
-and ours is then counted from the same sources. Answers are compared where that is cheap; the table names a difference,
-and the run then fails at its end.
+Every library holds the graph in its own form before anything is timed, and those that can use all cores. Ours is called
+as a user calls it, after a call that compiles; ``engine_s`` is the part of it that the trace accounts for. Our calls
+and the peer's alternate. A row's time is the best round of each source, and of those the median over the sources;
+``ratio`` is our time over the peer's (below 1: we are faster), ``ratio_median`` the same with the median round instead
+of the best. A slow peer is called until its budget of seconds is spent, at least once, and ours is then counted from
+the same sources. Answers are compared where that is cheap; the table names a difference, and the run then fails at its
+end.
 
-Each graph and peer have a process of their own, so that no library meets the threads and the memory of another. A cell
-that takes longer than the limit is stopped with its process; the rows that are left get a new one.
+Each graph and peer have a process of their own, so that no library is affected by the threads and the memory of
+another. A cell that takes longer than the limit is stopped with its process; the remaining rows get a new one.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ def run(
     graphs: Collection[str] = (),
     done: Collection[tuple[Any, ...]] = (),
 ) -> Iterator[dict[str, Any]]:
-    """A row for each graph, algorithm and peer, as soon as it is measured.
+    """Yield a row for each graph, algorithm and peer when it is measured.
 
-    ``rows``, ``against`` and ``graphs`` choose some (by the beginning of a name; all unless given); what is in ``done``
-    is left out. ``quick`` takes small graphs, few sources and little time.
+    ``rows``, ``against`` and ``graphs`` select by the beginning of a name (default: all); rows in ``done`` are skipped.
+    ``quick`` uses small graphs, few sources and little time.
     """
     if quick:
         scale, budget, limit = min(scale, 12), min(budget, 2.0), min(limit, 60.0)
@@ -64,7 +64,7 @@ def run(
 
 
 def order(row: dict[str, Any]) -> tuple[int, int, int]:
-    """The place of a row in the table: by graph, then algorithm, then peer."""
+    """The position of a row in the table: by graph, then algorithm, then peer."""
     kind = row["graph"].rstrip("0123456789")
     return list(GRAPHS).index(kind), list(ROWS).index(row["row"]), list(peers.MODULES).index(row["peer"])
 

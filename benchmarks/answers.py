@@ -1,4 +1,4 @@
-"""Whether a peer's answer is ours: a fast wrong answer is not worth a row."""
+"""Check that a peer's answer equals ours: a fast wrong answer is not worth a row."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Disagreement(Exception):
 
 
 def compare(row: str, case: Case, ours: Any, theirs: dict[str, Any], peer: str) -> None:
-    """Raise :class:`Disagreement` unless every part of a peer's answer is what ours says."""
+    """Raise :class:`Disagreement` unless every part of a peer's answer agrees with ours."""
     for part, value in theirs.items():
         if not _CHECKS[part](row, case, ours, value):
             raise Disagreement(f"{row} on {case.name}: {part} differs from that of {peer}")
 
 
 def _tree(row: str, case: Case, ours: Any, parent: Any) -> bool:
-    """Each of the peer's tree edges leads from one of our levels to the next, and reaches what ours reaches."""
+    """Whether each of the peer's tree edges joins one of our levels to the next, and both reach the same vertices."""
     level = ours.level
     child = np.flatnonzero(parent >= 0)
     child = child[level[child] > 0]
@@ -36,7 +36,7 @@ def _reached(row: str, case: Case, ours: Any, count: int) -> bool:
 
 
 def _rank(row: str, case: Case, ours: Any, value: Any) -> bool:
-    """To a hundred-thousandth in sum, scaled alike: NetworKit leaves out what dead ends had at the start."""
+    """To a hundred-thousandth in sum, on the same scale: NetworKit omits the initial mass of dead ends."""
     return bool(np.abs(ours.rank - value / value.sum()).sum() < 1e-5)
 
 
@@ -47,7 +47,7 @@ def _transitivity(row: str, case: Case, ours: Any, value: float) -> bool:
 
 
 def _centrality(row: str, case: Case, ours: Any, value: Any) -> bool:
-    """Proportional: libraries scale by their own rules, and a source's own share by yet another."""
+    """Proportional: libraries scale by their own rules, and treat a source's own share differently."""
     others = np.ones(len(value), dtype=bool)
     others[list(case.sources)] = False
     mine, theirs = ours.centrality[others], value[others]

@@ -1,10 +1,10 @@
 """Betweenness from many sources: batches against sweeps one at a time, and against NetworKit.
 
-A row is a graph and a number of sources, ``all`` or drawn ones; ``ours_s`` is the kernel of ``dr.betweenness``, which
-takes batches where its rule says so (``width``: sources in a batch, 0 where it does not). ``first_s`` is its first call
-on a graph, which may renumber it; what was renumbered is kept, and ``ours_s`` is without. ``ratio`` is our time over
-the peer's: below 1 we are faster. NetworKit's estimate draws its own sources; as many as ``timed`` says are timed, and
-counted up.
+A row is a graph and a number of sources, ``all`` or random ones. ``ours_s`` is the kernel of ``dr.betweenness``, which
+uses batches if its rule says so (``width``: sources in a batch, 0 without batches). ``first_s`` is its first call on a
+graph, which may renumber it; the renumbered graph is kept, and ``ours_s`` does not include it. ``ratio`` is our time
+over the peer's: below 1 we are faster. NetworKit's estimate draws its own sources; ``timed`` of them are timed, and
+extrapolated.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from dromos.engines.native.betweenness_batches import width_for
 
 KEY = ("graph", "row", "peer")
 _ROUNDS = 3
-_ENOUGH = 3.0  # seconds of sweeps one at a time, after which there is no third round
-_PEER_ARCS = 1 << 27  # arcs times sources that NetworKit is given
+_ENOUGH = 3.0  # seconds of single sweeps after which there is no third round
+_PEER_ARCS = 1 << 27  # the most arcs times sources for NetworKit
 _DATA = Path(__file__).parent.parent / "tests" / "data"
 _REAL: dict[str, tuple[str, dict[str, Any]]] = {
     "votes": ("wiki-Vote.txt.gz", {}),
@@ -41,7 +41,7 @@ _REAL: dict[str, tuple[str, dict[str, Any]]] = {
 def run(
     scale: int = 20, quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = ()
 ) -> Iterator[dict[str, Any]]:
-    """A row for each graph, number of sources and peer, as soon as it is there."""
+    """Yield a row for each graph, number of sources and peer when it is measured."""
     scale = min(scale, 12) if quick else scale
     _compile()
     for name, (make, counts) in _cases(scale).items():

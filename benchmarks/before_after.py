@@ -89,11 +89,11 @@ def _median(rounds: list[list[float]]) -> float:
     return float(statistics.median(ms for one in rounds for ms in one))
 
 
-# ---- in the process of a version: only what both have is imported here ----------------------------------------------
+# ---- in the process of a version: only what both versions have is imported here --------------------------------------
 
 
 class _Worker:
-    """Answers questions about one version."""
+    """Answers requests about one version."""
 
     def __init__(self) -> None:
         self._calls: dict[str, list[Callable[[], Any]]] = {}
@@ -148,7 +148,7 @@ def _milliseconds(call: Callable[[], Any]) -> float:
 
 def _answer_all() -> None:
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a library prints must not get between the answers
+    os.dup2(2, 1)  # output of libraries must not mix with the answers
     worker = _Worker()
     for line in sys.stdin:
         question = json.loads(line)

@@ -1,8 +1,8 @@
-"""Edges to CSR against SciPy's coo -> csr, the memory that takes, and R-MAT edges a second.
+"""Building CSR from edges against SciPy's coo -> csr, its memory, and R-MAT edges per second.
 
-Both builders are given the same arcs: the edges of an R-MAT graph in both directions, as int32 columns. SciPy sums
-parallel edges, so that ``dedupe=True`` is the like-for-like row; without it ours keeps them all. SciPy always carries
-values, one byte each here; the weighted rows carry four on both sides. Rounds are interleaved; the best of each counts.
+Both builders get the same arcs: the edges of an R-MAT graph in both directions, as int32 columns. SciPy sums parallel
+edges, so that ``dedupe=True`` is the like-for-like row; without it ours keeps them all. SciPy always carries values,
+one byte each here; the weighted rows carry four on both sides. Rounds are interleaved; the best of each counts.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _building(scale: int, repeats: int) -> list[dict[str, Any]]:
 
 
 def _generating(scale: int, repeats: int) -> list[dict[str, Any]]:
-    """Edges a second of processor time, which is what a core makes, whatever else the machine is doing."""
+    """Edges per second of processor time: the rate of one core, whatever else the machine is doing."""
     teams = sorted({1, num_threads()})
     actions = {team: lambda team=team: rmat_edges(scale, threads=team) for team in teams}
     taken = _interleaved(actions, repeats, clock=time.process_time)
@@ -78,9 +78,9 @@ def _memory(scale: int) -> dict[str, Any]:
 
 
 def _peak_bytes(scale: int) -> tuple[int, int]:
-    """What building adds to this process at its highest, the columns given included, and the size of those columns."""
+    """The peak memory that building adds to this process, including the given columns, and their size."""
     few = np.arange(1000, dtype=np.int32)
-    build_csr(few, few, None, 1 << scale, mirror=True)  # compiled, and the threads begun
+    build_csr(few, few, None, 1 << scale, mirror=True)  # compile, and start the threads
     edges = rmat_edges(scale)
     given = edges.src.nbytes + edges.dst.nbytes
     before = _peak() - given
@@ -89,7 +89,7 @@ def _peak_bytes(scale: int) -> tuple[int, int]:
 
 
 def _peak() -> int:
-    """The most memory that this process has had resident; ``ru_maxrss`` would count its parent's too."""
+    """The peak resident memory of this process; ``ru_maxrss`` would count its parent's too."""
     status = Path("/proc/self/status").read_text()
     return int(status.split("VmHWM:")[1].split()[0]) * 1024
 

@@ -1,4 +1,4 @@
-"""The graphs that algorithms are measured on, with their weights and sources; always the same ones."""
+"""The graphs that algorithms are measured on, with their weights and sources; the same in every run."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ SOURCES = 16
 
 @dataclass(frozen=True)
 class Case:
-    """A graph without weights, the same with whole weights 1..255, and vertices with edges to start from."""
+    """A graph without weights, the same with whole weights 1..255, and start vertices that have edges."""
 
     name: str
     graph: dr.Graph
     weighted: dr.Graph
     sources: tuple[int, ...]
     folder: Path | None = None
-    """Where it was read from; other forms of the graph may be kept there too."""
+    """The folder it was read from; other forms of the graph may be kept there too."""
 
 
 def _kron(scale: int) -> dr.Graph:
@@ -50,7 +50,7 @@ GRAPHS: dict[str, Callable[[int], dr.Graph]] = {"kron": _kron, "urand": _urand, 
 
 
 def make_case(kind: str, scale: int, sources: int = SOURCES) -> Case:
-    """The graph ``kind`` of ``scale``: named ``kron20``, or by its sides ``grid2000``."""
+    """The graph ``kind`` of ``scale``: named ``kron20``, or by its side ``grid2000``."""
     graph = GRAPHS[kind](scale)
     connected = np.flatnonzero(graph.out_degree)
     chosen = np.random.default_rng(_SEED).choice(connected, min(sources, len(connected)), replace=False)
@@ -60,7 +60,7 @@ def make_case(kind: str, scale: int, sources: int = SOURCES) -> Case:
 
 
 def save_case(case: Case, folder: Path) -> None:
-    """Leave a case in ``folder`` for another process."""
+    """Save a case in ``folder`` for another process."""
     folder.mkdir(parents=True, exist_ok=True)
     case.graph.write(folder / "graph.drm")
     case.weighted.write(folder / "weighted.drm")
@@ -68,22 +68,22 @@ def save_case(case: Case, folder: Path) -> None:
 
 
 def load_case(folder: Path) -> Case:
-    """The case in ``folder``, in memory as if it had been made here: not mapped."""
+    """Load the case in ``folder`` into memory (not mapped), as if it had been made here."""
     about = json.loads((folder / "case.json").read_text())
     graph, weighted = (dr.read(folder / file, mmap=False) for file in ("graph.drm", "weighted.drm"))
     return Case(about["name"], graph, weighted, tuple(about["sources"]), folder)
 
 
 def kept_case(kind: str, scale: int, sources: int, folder: Path | None) -> Case:
-    """As :func:`make_case`; with a ``folder`` the case is read from there, and left there by who comes first."""
+    """The case of :func:`make_case`; with a ``folder`` it is read from there, or saved there by the first call."""
     if folder is None:
         return make_case(kind, scale, sources)
     place = folder / f"{kind}-{scale}-{sources}"
-    if not (place / "case.json").exists():  # which is written last
+    if not (place / "case.json").exists():  # written last
         save_case(make_case(kind, scale, sources), place)
     return load_case(place)
 
 
 def chosen(name: str, wanted: Collection[str]) -> bool:
-    """Whether a name begins as one of those that are wanted; all are, where none is named."""
+    """Whether a name begins with one of those in ``wanted``; always, if that is empty."""
     return not wanted or any(name.lower().startswith(part.lower()) for part in wanted)

@@ -1,10 +1,10 @@
 """Modularity of Louvain's and Leiden's communities beside igraph's, leidenalg's and NetworKit's, on ten graphs.
 
-Every figure is the mean over seeds of a whole call. Leiden runs as many rounds in each library as Dromos takes by
-default, Louvain as it comes. All memberships are judged by ``dr.modularity``. ``louvain_ahead`` and ``leiden_ahead``
-are Dromos' mean less the best mean of the others for the same method; ``spread`` is the standard deviation over seeds
-of Dromos' Leiden. Seconds are means of processor time; the first call, which compiles, is not among them. A library
-that is not installed has no columns; leidenalg, which takes ten times as long as the others, has fewer seeds.
+Every figure is the mean over seeds of a whole call. Leiden runs as many rounds in each library as Dromos uses by
+default; Louvain uses its defaults. All memberships are judged by ``dr.modularity``. ``louvain_ahead`` and
+``leiden_ahead`` are Dromos' mean minus the best mean of the others for the same method; ``spread`` is the standard
+deviation over seeds of Dromos' Leiden. Seconds are means of processor time, without the first call, which compiles. A
+library that is not installed has no columns; leidenalg, which takes ten times as long as the others, has fewer seeds.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """The first call of each algorithm in a fresh process, with nothing compiled on disk, on a graph of 100,000 edges.
 
-``wall_s`` and ``cpu_s`` are from the import of Dromos to the answer: importing, making the graph from two arrays, and
-the call. ``second_s`` is the same in a second process, which finds on disk what the first one compiled. Python's own
-bytecode is there from the beginning, as it is after an installation. Each is the least of a few processes. The goal is
-an answer within a second of the import on 2 cores; where other work has the cores, the processor time says more than
-the clock, and the lesser of the two is what counts. The last rows are of 16 million edges, read from a store; there the
-goal is 5 seconds. ``again_s`` is a second call in the first process. ``work_s`` and ``work_cpu_s`` are what reading the
-store and the call take in the second process once everything is loaded, and ``beyond_s`` is how much longer it took at
-first: the goal is 0.4 seconds.
+``wall_s`` and ``cpu_s`` cover the time from the import of Dromos to the answer: importing, making the graph from two
+arrays, and the call. ``second_s`` is the same in a second process, which finds the code compiled by the first one on
+disk. Python's own bytecode exists from the beginning, as after an installation. Each is the least of a few processes.
+The goal is an answer within a second of the import on 2 cores. If other work uses the cores, the processor time says
+more than the clock, so the lesser of the two counts.
+
+The last rows have 16 million edges, read from a store; there the goal is 5 seconds. ``again_s`` is a second call in the
+first process. ``work_s`` and ``work_cpu_s`` are the times of reading the store and of the call in the second process
+once everything is loaded, and ``beyond_s`` is how much longer it took at first: the goal is 0.4 seconds.
 """
 
 from __future__ import annotations
@@ -160,7 +161,7 @@ def run(
 
 def _row(name: str, text: str, file: Path, folder: Path, repeats: int, *, goal: float) -> dict[str, Any]:
     if goal == 1:
-        _timed(text, file, folder / "bytecode")  # writes Python's bytecode of all that is imported
+        _timed(text, file, folder / "bytecode")  # writes the bytecode of all imported modules
     first, second = [], []
     for number in range(repeats):
         cache = folder / f"{name}-{number}"
@@ -201,7 +202,7 @@ def _large_store(name: str, folder: Path) -> Path:
 
 
 def _largest_component(src: Any, dst: Any, weights: Any) -> Any:
-    """The edges of the largest component, with its vertices numbered from 0 on: nearly all edges."""
+    """The edges of the largest component, with its vertices renumbered from 0: nearly all edges."""
     import numpy as np
 
     import dromos as dr

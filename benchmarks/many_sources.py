@@ -1,12 +1,16 @@
 """Searches from many sources at once: against single ones, against other libraries' closeness, and by grouping.
 
-``joint 64`` and ``joint 512``: so many sources in one call of ``multi_source_bfs``, against as many calls of ``bfs``;
-some single calls are timed and counted up. ``distances 64``: the same with all distances written. ``closeness 64``: our
-sums from 64 sources against SciPy's distances from them, and against NetworKit's estimate from as many samples.
-``grouping``: 4,096 sources in groups of 128 by GroupBy's rules against random groups; ``sharing`` and ``sharing_peer``
-are the sharing degrees of both. ``index 3``: the 3-step reachability index of all vertices of a graph two scales
-smaller, its bytes, and queries a second in arrays and singly. ``ratio`` is our time over the peer's: below 1 we are
-faster.
+- ``joint 64`` and ``joint 512``: that many sources in one call of ``multi_source_bfs``, against as many calls of
+  ``bfs``; some single calls are timed and extrapolated.
+- ``distances 64``: the same with all distances written.
+- ``closeness 64``: our sums from 64 sources against SciPy's distances from them, and against NetworKit's estimate from
+  as many samples.
+- ``grouping``: 4,096 sources in groups of 128 by GroupBy's rules against random groups; ``sharing`` and
+  ``sharing_peer`` are the sharing degrees of both.
+- ``index 3``: the 3-step reachability index of all vertices of a graph two scales smaller, its bytes, and queries per
+  second in arrays and singly.
+
+``ratio`` is our time over the peer's: below 1 we are faster.
 """
 
 from __future__ import annotations
@@ -32,7 +36,7 @@ _KINDS = ("kron", "urand")
 def run(
     scale: int = 20, quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = ()
 ) -> Iterator[dict[str, Any]]:
-    """A row for each graph and measurement, as soon as it is there."""
+    """Yield a row for each graph and measurement when it is measured."""
     scale = min(scale, 10) if quick else scale
     for kind in (kind for kind in _KINDS if chosen(kind, graphs)):
         case = make_case(kind, scale, 4096)
@@ -60,7 +64,7 @@ def _interleaved(ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int
 def _joint(count: int) -> Callable[[Case, str, int], Iterator[dict[str, Any]]]:
     def measure(case: Case, kind: str, scale: int) -> Iterator[dict[str, Any]]:
         sources = list(case.sources[:count])
-        for _ in range(2):  # compiled, and the graph renumbered if that is to be
+        for _ in range(2):  # compile, and renumber the graph if necessary
             dr.multi_source_bfs(case.graph, sources)
         dr.bfs(case.graph, sources[0])
         some = sources[:_SINGLE]
@@ -92,7 +96,7 @@ def _distances(case: Case, kind: str, scale: int) -> Iterator[dict[str, Any]]:
 
 
 def _closeness(case: Case, kind: str, scale: int) -> Iterator[dict[str, Any]]:
-    """Sums of distances from 64 sources, all that a centrality of these sources needs."""
+    """Sums of distances from 64 sources: all that a centrality of these sources needs."""
     sources = list(case.sources[:64])
     ours = lambda: dr.multi_source_bfs(case.graph, sources)  # noqa: E731
     ours()

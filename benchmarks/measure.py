@@ -1,4 +1,4 @@
-"""Ours and a peer's calls in turn, and what a row of the table says of them."""
+"""Alternating calls of ours and a peer's, and the numbers of a row."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from benchmarks.rows import Row
 __all__ = ["Samples", "measure"]
 
 _ROUNDS, _ROUNDS_OF_ONE = 3, 5
-"""Over all sources; and where there is only one call to repeat."""
+"""Over all sources; and if there is only one call to repeat."""
 _SETTLE_S = 0.005
-"""A pause before a call: threads that another library left spinning go to sleep."""
+"""A pause before a call, in which threads that another library left spinning go to sleep."""
 
 
 class Samples(NamedTuple):
@@ -31,18 +31,18 @@ class Samples(NamedTuple):
 def measure(
     row: Row, case: Case, small: Case, name: str, peer: peers.Peer, budget: float, tell: Callable[[str], None]
 ) -> dict[str, Any]:
-    """The numbers of one cell, or a note that says why there are none; ``tell`` hears whose call begins."""
+    """The numbers of one cell, or a note that states why there are none; ``tell`` is called when a call begins."""
     if row.peer_row in peer.skips:
         return {"note": f"not run: {peer.skips[row.peer_row]}"}
     tell("our")
-    row.ours(small, *row.items(small)[0])  # compiled, or found compiled on disk
+    row.ours(small, *row.items(small)[0])  # compile, or load compiled code from disk
     if len(items := row.items(case)) > 1:
-        row.ours(case, *items[0])  # a large graph may take paths that a small one does not
+        row.ours(case, *items[0])  # a large graph may use paths that a small one does not
     try:
         samples = _paired(row, case, name, peer, budget, tell)
     except Disagreement as difference:
         return {"note": f"answers differ: {difference}", "differs": True}
-    except Exception as error:  # a peer that fails is a row without a number, not the end of the run
+    except Exception as error:  # a peer that fails gives a row without numbers and does not end the run
         return {"note": f"failed: {type(error).__name__}: {error}"}
     ours, engine, theirs = (
         statistics.median(min(taken[part]) for taken in samples) / row.per for part in range(len(Samples._fields))
@@ -60,7 +60,7 @@ def measure(
 def _paired(
     row: Row, case: Case, name: str, peer: peers.Peer, budget: float, tell: Callable[[str], None]
 ) -> list[Samples]:
-    """Calls of ours and the peer's in turn, round after round over all items, while the budget lasts."""
+    """Call ours and the peer's in turn, round after round over all items, while the budget lasts."""
     items = row.items(case)
     call, read = getattr(peer, row.peer_row), getattr(peer, f"read_{row.peer_row}", None)
     samples = [Samples([], [], []) for _ in items]

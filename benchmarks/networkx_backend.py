@@ -1,10 +1,10 @@
 """NetworkX functions on the Dromos backend against NetworkX itself and its other backends, as a user calls them.
 
-Uniform random graphs of 10^4, 10^5 and 10^6 edges, undirected, mean degree 10, whole weights from 1 to 100. ``ours_s``
-is a call on a graph that was converted before, ``with_conversion_s`` one on a graph that was not; both return what
-NetworkX returns, dictionaries of Python numbers included. The other backends, where installed, get their graphs
-converted before, too. Calls take turns, and the best of each counts. A cell is empty where a backend does not have the
-function, fails, or would take longer than the budget, judged by the graph before.
+The graphs are uniform random graphs of 10^4, 10^5 and 10^6 edges, undirected, mean degree 10, whole weights from 1 to
+100. ``ours_s`` is a call on a graph that was converted before, ``with_conversion_s`` one on a graph that was not; both
+return what NetworkX returns, including dictionaries of Python numbers. The graphs of the other backends, if installed,
+are converted before, too. Calls take turns, and the best of each counts. A cell is empty if a backend does not have the
+function, fails, or would exceed the budget, judging by the previous graph.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def run(
     rows: tuple[str, ...] = (),
     sizes: tuple[int, ...] = (10**4, 10**5, 10**6),
 ) -> Iterator[dict[str, Any]]:
-    """One row per function and size."""
+    """Yield one row per function and size."""
     nx.config.warnings_to_ignore.add("cache")
     chosen = {name: call for name, call in FUNCTIONS.items() if not rows or name.startswith(rows)}
     _warm(chosen)
@@ -69,7 +69,7 @@ def _graph(edges: int) -> Any:
 
 
 def _warm(chosen: dict[str, Callable[..., Any]]) -> None:
-    """Compile, or load from the disk, what the functions need: once per installation, so not part of a call."""
+    """Compile, or load from disk, what the functions need: once per installation, so not part of a call."""
     graph = _graph(100)
     for call in chosen.values():
         call(graph, {"backend": "dromos"})
@@ -109,7 +109,7 @@ def _row(
 
 @cache
 def _others() -> tuple[str, ...]:
-    """The other backends that are installed and can be loaded beside this version of NetworkX."""
+    """The other backends that are installed and can be loaded with this version of NetworkX."""
     found = []
     for entry in entry_points(group="networkx.backends"):
         if entry.name in _OTHERS:
@@ -128,7 +128,7 @@ def _keep(best: dict[str, float], name: str, taken: float | None) -> None:
 
 
 def _timed(call: Callable[..., Any], graph: Any, backend: str) -> float | None:
-    """The seconds of a call; ``None`` where the backend does not have it, or fails."""
+    """The seconds of a call; ``None`` if the backend does not have the function, or fails."""
     how = {"backend": backend}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

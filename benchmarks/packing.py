@@ -1,9 +1,9 @@
-"""Packed targets of a store: bytes per arc and the speed of unpacking, beside the candidate that was not taken.
+"""Packed targets of a store: bytes per arc and the speed of unpacking, beside the rejected candidate.
 
 The candidate is a byte code of the same gaps with the length of each (1 to 4 bytes) in two bits, as in Stream VByte.
-Both are unpacked by compiled code on one thread into memory that is there already; the processor time of the best of
-several passes counts, since other work may share the cores. *Checked* is the same with the checksum of every pack
-compared. *Loaded* is ``dr.read(mmap=False)`` of the packed store, on all threads, and *plain* that of the plain one.
+Both are unpacked by compiled code on one thread into existing memory; the processor time of the best of several passes
+counts, since other work may share the cores. *Checked* also compares the checksum of every pack. *Loaded* is
+``dr.read(mmap=False)`` of the packed store, on all threads, and *plain* that of the plain one.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
@@ -120,7 +120,7 @@ def _best(call: Callable[[], Any]) -> float:
 
 
 def _with_lengths(targets: Array, mask: int) -> tuple[Array, Array]:
-    """Four lengths in a byte, and the bytes of all gaps one after the other, with eight to spare."""
+    """Four lengths per byte, and the bytes of all gaps in sequence, with eight to spare."""
     gaps = np.diff(targets.astype(np.int64), prepend=0) & mask
     sizes = 1 + (gaps >= 1 << 8) + (gaps >= 1 << 16) + (gaps >= 1 << 24)
     codes = np.zeros(-(-len(gaps) // 4) * 4, dtype=np.uint8)

@@ -1,10 +1,9 @@
 """Every program on every legal fixed path against ``path="auto"``, on kron and the grid.
 
-Each program and path runs once on a small graph of the same kind, so that no compilation is timed, and then several
-rounds over all paths on the large one; the best round counts. A run is stopped at the limit, or where it is far from
-the best: past four times what ``auto`` took, but not before two seconds.
-``over_auto`` is a path's time over that of ``auto`` (0 where auto itself was stopped); the row of ``auto`` says how far
-it is from the best fixed path.
+Each program and path runs once on a small graph of the same kind, so that compilation is not timed, and then several
+rounds over all paths on the large one; the best round counts. A run is stopped at the limit, or if it is far from the
+best: past four times what ``auto`` took, but not before two seconds. ``over_auto`` is a path's time over that of
+``auto`` (0 if auto itself was stopped); the row of ``auto`` states how far it is from the best fixed path.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ _ROUNDS, _ROUNDS_OF_SHORT = 3, 7
 _WARM_SCALE = 12
 """Large enough to go through all phases of a composition that a large graph goes through."""
 _LONG_S, _SHORT_S = 5.0, 0.3
-"""What takes longer is measured once; what is shorter, more often."""
+"""Longer runs are measured once; shorter ones more often."""
 _SLACK, _SLACK_S = 4.0, 2.0
-"""A fixed path is stopped at so many times what ``auto`` took, or so many seconds: it is not the best one then."""
+"""A fixed path is stopped at this multiple of ``auto``'s time, or after this many seconds: it is not the best then."""
 
 
 def _pagerank(case: Case, path: str) -> Any:
@@ -62,7 +61,7 @@ PROGRAMS: dict[str, Callable[[Case, str], Any]] = {
 
 
 class _TooLong(BaseException):
-    """The alarm of a cell rang; not an error, so that nothing on the way takes it for one."""
+    """The time limit of a cell was reached; not an ``Exception``, so that no handler on the way catches it."""
 
 
 KEY = ("graph", "program", "path")
@@ -76,9 +75,9 @@ def run(
     graphs: Collection[str] = (),
     done: Collection[tuple[Any, ...]] = (),
 ) -> Iterator[dict[str, Any]]:
-    """A row for each graph, program and path, ``auto`` first; ``limit`` is in seconds a run.
+    """Yield a row for each graph, program and path, ``auto`` first; ``limit`` is in seconds per run.
 
-    ``rows`` and ``graphs`` choose some by the beginning of a name; a program whose ``auto`` is in ``done`` is left out.
+    ``rows`` and ``graphs`` select by the beginning of a name; a program whose ``auto`` is in ``done`` is skipped.
     """
     if quick:
         scale, limit = min(scale, 12), min(limit, 3.0)
@@ -120,14 +119,14 @@ def _table(
 
 
 def _again(number: int, best: float) -> bool:
-    """Whether round ``number`` of what has taken ``best`` seconds so far is worth its time."""
+    """Whether to run round ``number`` of a call that has taken ``best`` seconds so far."""
     if best == float("inf"):
         return number == 0
     return best <= _LONG_S if number < _ROUNDS else best <= _SHORT_S
 
 
 def _rows(best: dict[str, float], stopped: dict[str, float]) -> list[dict[str, Any]]:
-    """What is said of each path: seconds against auto, or that it was stopped."""
+    """The row of each path: seconds against auto, or that it was stopped."""
     fixed = {path: seconds for path, seconds in best.items() if path != "auto"}
     winner = min(fixed, key=fixed.__getitem__)
     rows: list[dict[str, Any]] = []
@@ -149,7 +148,7 @@ def _rows(best: dict[str, float], stopped: dict[str, float]) -> list[dict[str, A
 def _limited(program: Callable[[Case, str], Any], case: Case, path: str, limit: float) -> float | None:
     """Seconds of one run; None if it was stopped at the limit, or if the program cannot count that far.
 
-    An engine gives way to a signal as it does to Ctrl-C.
+    An engine stops at a signal as it does at Ctrl-C.
     """
 
     def ring(*_: Any) -> None:

@@ -1,6 +1,7 @@
-"""Programs that a user might write, against the built-in algorithm that says the same.
+"""Programs that a user might write, against the equivalent built-in algorithm.
 
-Both are called in turn, as a user calls them; for each source the best round counts, then the median over the sources.
+Both are called in turn through the public functions; for each source the best round counts, then the median over
+sources.
 ``ratio`` is the user's time over the built-in's: below 1 the user's is faster.
 """
 
@@ -24,7 +25,7 @@ _TARGET = 1.1
 
 
 class Hops(dr.Program):
-    """Breadth-first search, in other words than the built-in one's."""
+    """Breadth-first search, written differently from the built-in one."""
 
     origin = dr.param(int)
     hops = dr.field(np.int32)
@@ -68,7 +69,7 @@ class Roads(dr.Program):
 
 
 class Surfer(dr.Program):
-    """PageRank with the mass of dead ends handed round."""
+    """PageRank with the mass of dead ends redistributed."""
 
     enough = dr.param(float)
     mass = dr.field(np.float64)
@@ -98,7 +99,7 @@ class Surfer(dr.Program):
         return self.moved < self.enough
 
 
-_TOL = 1e-6  # of the sum of changes, as the built-in has it
+_TOL = 1e-6  # of the sum of changes, as in the built-in
 
 Call = Callable[[Case, int], Any]
 PAIRS: dict[str, tuple[Call, Call]] = {
@@ -115,11 +116,11 @@ PAIRS: dict[str, tuple[Call, Call]] = {
         lambda case, _: dr.pagerank(case.graph, tol=_TOL, weight=None).rank,
     ),
 }
-"""By the built-in's name: the user's call and the built-in's, which give the same array."""
+"""By the built-in's name: the user's call and the built-in's, which return the same array."""
 
 
 def _lengths(length: Any) -> Any:
-    """As ``dr.sssp`` gives them: float64, infinite where there is no path."""
+    """Lengths as ``dr.sssp`` returns them: float64, infinite if there is no path."""
     return np.where(length == np.iinfo(np.int32).max, np.inf, length)
 
 

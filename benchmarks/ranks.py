@@ -1,10 +1,10 @@
 """Work over MPI ranks, as lines of JSON: ``mpirun -n 16 python -m benchmarks.ranks bfs --scale 22``.
 
-``bfs``: construction (the best of some), searches, and of the last search each superstep with the bytes that were sent
-and the bound: one bit per vertex to every other rank, or one id per new vertex. ``sssp``, ``pagerank``: the same graph.
-``latency``: supersteps that have nothing to do but to be. ``threads``: PageRank on one process with all its threads.
-``in_core``: one rank against the same calls without ranks, with as many threads. ``communities``: Louvain and Leiden of
-a graph on disk, of which each rank reads its own rows; on one rank the kernel for whole graphs, in memory.
+``bfs``: construction (the best of several), searches, and for the last search each superstep with the bytes sent and
+the bound: one bit per vertex to every other rank, or one id per new vertex. ``sssp``, ``pagerank``: the same graph.
+``latency``: supersteps with next to no work. ``threads``: PageRank on one process with all its threads. ``in_core``:
+one rank against the same calls without ranks, with as many threads. ``communities``: Louvain and Leiden on a graph on
+disk, of which each rank reads its own rows; on one rank the kernel for whole graphs, in memory.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ITERATIONS = 20
 
 
 class PageRank(dr.Program):
-    """As ``dr.pagerank`` runs it, for a graph that no rank has whole."""
+    """PageRank as ``dr.pagerank`` runs it, for a graph that no rank has whole."""
 
     rank = dr.field(np.float64)
     combine = dr.SUM
@@ -63,7 +63,7 @@ class PageRank(dr.Program):
 
 
 class Ranks:
-    """The ranks of the job, and a Kronecker graph over them."""
+    """The ranks of the job, and a Kronecker graph distributed over them."""
 
     def __init__(self, device: str, scale: int, *, weighted: bool = False, builds: int = 3) -> None:
         engine = engine_for(device)
@@ -84,7 +84,7 @@ class Ranks:
         self.say("construction", seconds=min(times), first=times[0])
 
     def timed(self, work: Callable[[], Any]) -> tuple[Any, float]:
-        """What ``work`` gives, and the seconds from when all ranks begin until all are done."""
+        """The result of ``work``, and the seconds from when all ranks begin until all are done."""
         self.comm.Barrier()
         begin = time.perf_counter()
         given = work()
@@ -102,7 +102,7 @@ class Ranks:
     def bfs(self, searches: int) -> None:
         keys = search_keys(self.graph, searches + 1, 0).tolist()
         self.run(BFS(source=keys[0]))
-        gc.freeze()  # a full collection through the compiler's objects takes longer than a search
+        gc.freeze()  # a full collection over the compiler's objects takes longer than a search
         times, sent = [], []
         for key in keys[1:]:
             history, seconds = self.timed(lambda key=key: self.run(BFS(source=key)))
@@ -155,7 +155,7 @@ def latency(device: str, length: int = 2000) -> None:
 
 
 def in_core(device: str, scale: int, searches: int) -> None:
-    """Whole calls on one rank and without ranks, in turn: the least time of each and their ratio."""
+    """Time whole calls on one rank and without ranks, in turn: the least time of each and their ratio."""
     graph = dr.generators.rmat(scale, 16, seed=0, weights=(1, 255))
     count = parallel.num_threads()
     keys = np.random.default_rng(1).permutation(np.flatnonzero(graph.out_degree))[:searches].tolist()
@@ -183,7 +183,7 @@ def in_core(device: str, scale: int, searches: int) -> None:
 
 
 def communities(device: str, scale: int) -> None:
-    """Whole calls, each after one on a small graph, which loads kernels."""
+    """Time whole calls, each after one on a small graph that loads kernels."""
     comm = world()
     rank, size = comm.Get_rank(), comm.Get_size()
     with tempfile.TemporaryDirectory() as own:

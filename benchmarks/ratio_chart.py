@@ -1,9 +1,9 @@
-"""The chart of the landing page and of the README: how many times faster than the fastest other.
+"""The chart of the landing page and of the README: how many times faster than the fastest other library.
 
     python -m benchmarks.ratio_chart
 
 writes ``docs/images/ratios.svg`` from ``benchmarks/results``. It is plain SVG without scripts or fonts of its own, and
-follows the reader's light or dark colours.
+follows the reader's light or dark color scheme.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _rows(name: str) -> list[dict[str, Any]]:
 
 
 def _cpu() -> list[Bar]:
-    """Every algorithm against each library that was measured beside it; the fastest one names the bar."""
+    """Every algorithm against each library measured with it; the fastest one names the bar."""
     ratios: dict[str, dict[str, float]] = {}
     for row in _rows("algorithms"):
         if row["graph"] == "kron20" and row.get("ratio") and row["row"] in NAMES and "float32" not in row["row"]:
@@ -74,12 +74,12 @@ def _cpu() -> list[Bar]:
 
 
 def _device(name: str, chosen: dict[str, Any], works: list[str]) -> list[Bar]:
-    """The rows of `works`, in that order, of those that agree with `chosen`; the quicker one where there are two."""
+    """The rows of `works`, in that order, among those that match `chosen`; the faster one if there are two."""
     best: dict[str, Bar] = {}
     for row in _rows(name):
         if row["work"] not in works or not row.get("of_peer") or any(row[key] != chosen[key] for key in chosen):
             continue
-        ratio = row.get("of_spmv") or row["of_peer"]  # cuSPARSE's time is from the same run, where it was taken there
+        ratio = row.get("of_spmv") or row["of_peer"]  # cuSPARSE's time from the same run, if it was measured
         bar = Bar(NAMES[row["work"]], row["peer"], 1 / ratio)
         if row["work"] not in best or bar.times > best[row["work"]].times:
             best[row["work"]] = bar
@@ -115,7 +115,7 @@ STYLE = """
 
 
 def _x(times: float) -> float:
-    """Where `times` lies on the logarithmic axis; what leaves the axis stays at its end."""
+    """The position of `times` on the logarithmic axis, clamped to its ends."""
     return LEFT + (WIDTH - LEFT - RIGHT) * max(-0.05, min(math.log10(times) / SPAN, 1.0))
 
 

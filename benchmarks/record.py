@@ -1,4 +1,4 @@
-"""Where a measurement was made, and how it is kept."""
+"""The context of a measurement, and how results are kept."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def context() -> dict[str, Any]:
 
 
 class Ledger:
-    """The rows of one benchmark, on disk after each of them, as JSON and as a Markdown table.
+    """The rows of one benchmark, saved after each row as JSON and as a Markdown table.
 
-    A file is written beside its final name and renamed, so that a run that is killed leaves the rows that it measured
-    (and ``"complete": false``). ``keep`` says which rows of an earlier file stay; each row knows its run by number, and
-    ``runs`` tells when, at which commit and by which command that was.
+    Files are written under a temporary name and renamed, so that a killed run leaves the rows that it measured (and
+    ``"complete": false``). ``keep`` selects the rows of an earlier file to keep; each row has the number of its run,
+    and ``runs`` has the date, the commit and the command of each.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Ledger:
     ) -> None:
         """``device`` describes an accelerator that the measurements ran on; its name is under ``device``.
 
-        ``summary``: makes the rows of a second table of all rows.
+        ``summary``: makes the rows of a second table from all rows.
         """
         self.name, self.key, self.folder = name, tuple(key), folder
         self._order, self._summary = order, summary
@@ -79,16 +79,16 @@ class Ledger:
 
     @property
     def done(self) -> frozenset[tuple[Any, ...]]:
-        """The keys of the rows that are there."""
+        """The keys of the existing rows."""
         return frozenset(self._key(row) for row in self.rows)
 
     @property
     def file(self) -> Path | None:
-        """Where the JSON goes; None if nothing is kept."""
+        """The JSON file; None if nothing is kept."""
         return None if self.folder is None else self.folder / f"{self.name}.json"
 
     def add(self, row: Row) -> None:
-        """Take a row in, in place of an earlier one of the same key, and save all."""
+        """Add a row, replacing an earlier one of the same key, and save all."""
         if self.key:
             self.rows = [other for other in self.rows if self._key(other) != self._key(row)]
         self.rows.append({**row, "run": len(self._runs) - 1})
@@ -97,7 +97,7 @@ class Ledger:
         self.save(complete=False)
 
     def save(self, *, complete: bool) -> None:
-        """Write both files; ``complete`` says that the benchmark came to its end."""
+        """Write both files; ``complete`` means that the benchmark ran to its end."""
         if self.file is None:
             return
         self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -118,14 +118,14 @@ class Ledger:
 
     @property
     def shown(self) -> list[Row]:
-        """The rows for people: which run a row comes from is said only where there are several."""
+        """The rows to display: the run of a row is included only if there are several runs."""
         if self._used():
             return self.rows
         return [{key: value for key, value in row.items() if key != "run"} for row in self.rows]
 
     @property
     def summary(self) -> list[Row]:
-        """The rows of the second table; none where the benchmark has no such."""
+        """The rows of the second table; none if the benchmark has no such table."""
         return self._summary(self.rows) if self._summary is not None else []
 
     def _used(self) -> list[tuple[int, Row]]:
@@ -137,13 +137,13 @@ class Ledger:
 
 
 def load(name: str, folder: Path = RESULTS) -> dict[str, Any]:
-    """What was kept of a benchmark."""
+    """The kept results of a benchmark."""
     found: dict[str, Any] = json.loads((folder / f"{name}.json").read_text())
     return found
 
 
 def say(text: str) -> None:
-    """Tell how far a benchmark is."""
+    """Print the progress of a benchmark."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -196,7 +196,7 @@ def _processor() -> str:
 
 
 def _commit() -> str:
-    """The commit that is checked out; where only its files are, ``DROMOS_COMMIT`` says which they are of."""
+    """The commit that is checked out; without a repository, the value of ``DROMOS_COMMIT``."""
     told = os.environ.get(COMMIT_VARIABLE, "")
     return told or _git("rev-parse", "--short", "HEAD") + ("+changes" if _git("status", "--porcelain", "src") else "")
 

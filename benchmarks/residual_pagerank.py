@@ -1,8 +1,9 @@
 """PageRank in its residual form (``method="delta"``) beside the power iteration, for the same ``tol``.
 
 Each time is the best of a few whole calls, taken in turn. ``ratio`` is the residual form's time over the power
-iteration's (below 1: it is faster). ``passes`` are the arcs that messages went along, over the arcs of the graph: in a
-pull all arcs are looked at, but only those of the frontier count here. ``paths`` tells how often the planner took each.
+iteration's (below 1: it is faster). ``passes`` is the number of arcs that carried messages, over the arcs of the graph:
+a pull looks at all arcs, but only those of the frontier count here. ``paths`` shows how often the planner used each
+path.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def run(
     graphs: Collection[str] = (),
     done: Collection[tuple[Any, ...]] = (),
 ) -> Iterator[dict[str, Any]]:
-    """A row for each graph and tolerance; ``budget`` seconds for each of its methods, or one call."""
+    """Yield a row for each graph and tolerance; ``budget`` seconds for each of its methods, or one call."""
     if quick:
         scale, budget = min(scale, 10), min(budget, 0.1)
     for kind in (kind for kind in GRAPHS if chosen(kind, graphs)):

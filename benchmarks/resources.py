@@ -1,9 +1,9 @@
-"""What algorithms cost beside their time: the first call of a process, memory, and how time grows with the graph.
+"""Costs of algorithms other than time: the first call of a process, memory, and how time grows with the graph.
 
-*First call*: in a fresh process that opens a stored graph, the first call of an algorithm over its second, when an
-earlier process has left its compiled code on disk; the import of what compiles is part of it. *Memory*: the most that
-a call adds to a fresh process, with the graph's arrays, over the graph's arrays and the result's. *Growth*: the slope
-of the logarithm of time over the logarithm of arcs on kron graphs that double in size; 1 is linear.
+*First call*: in a fresh process that opens a stored graph, the first call of an algorithm over its second, if an
+earlier process has left its compiled code on disk; the import of the compiler is part of it. *Memory*: the most that a
+call adds to a fresh process, including the graph's arrays, over the size of the graph's arrays and the result's.
+*Growth*: the slope of the logarithm of time over the logarithm of arcs on kron graphs that double in size; 1 is linear.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ KEY = ("what",)
 
 
 def run(scale: int = 20, quick: bool = False) -> Iterator[dict[str, Any]]:
-    """The three kinds of rows; growth is measured from four scales below ``scale`` to two above."""
+    """Yield the three kinds of rows; growth is measured from four scales below ``scale`` to two above."""
     if quick:
         scale = min(scale, 14)
     yield from _first_calls()
@@ -59,7 +59,7 @@ def _first_calls() -> Iterator[dict[str, Any]]:
         case = make_case("kron", _SMALL_SCALE)
         case.weighted.write(file)
         for name in CALLS:
-            _fresh(_first_and_second, name, file, case.sources[0])  # leaves its compiled code behind
+            _fresh(_first_and_second, name, file, case.sources[0])  # leaves its compiled code on disk
             first, second = min(_fresh(_first_and_second, name, file, case.sources[0]) for _ in range(3))
             say(f"first call of {name}: {first - second:.3f} s beyond the next")
             yield {
@@ -86,22 +86,22 @@ def _memory(scale: int) -> Iterator[dict[str, Any]]:
 
 
 def _added_bytes(name: str, scale: int) -> tuple[int, int, int]:
-    """The most that a call adds to what is resident before it, the size of the graph, and that of the fields."""
+    """The most that a call adds to the resident memory before it, the size of the graph, and that of the fields."""
     small = make_case("kron", _SMALL_SCALE)
-    CALLS[name](small.graph, small.sources[0])  # compiled, and the threads begun
+    CALLS[name](small.graph, small.sources[0])  # compile, and start the threads
     case = make_case("kron", scale)
     graph, source = case.graph, case.sources[0]
     del case, small
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak
     before = _status("VmRSS")
     result = CALLS[name](graph, source)
     return _status("VmHWM") - before, graph.nbytes, sum(result[field].nbytes for field in result)
 
 
 def _growth(scales: range) -> Iterator[dict[str, Any]]:
-    """One row per algorithm, said again after each scale from the second on: the last one stays."""
+    """Yield one row per algorithm, again after each scale from the second on: the last one stays."""
     taken: dict[str, list[float]] = {name: [] for name in _GROWING}
     arcs: list[int] = []
     for scale in scales:

@@ -1,4 +1,4 @@
-"""What is measured: an algorithm a row, as a user calls it."""
+"""What is measured: one row per algorithm, as a user calls it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _BC_SOURCES = 4
 
 
 class Row(NamedTuple):
-    """One algorithm: the calls to make, what ours is, and by what its time is divided."""
+    """One algorithm: the calls to make, our function, and the divisor of its time."""
 
     name: str
     peer_row: str
-    """The method of a peer, see :mod:`benchmarks.peers`."""
+    """The method of a peer; see :mod:`benchmarks.peers`."""
     items: Callable[[Case], list[tuple[Any, ...]]]
     ours: Callable[..., Any]
     per: int = 1
     only: frozenset[str] = frozenset()
-    """The peers to compare with; all unless given."""
+    """The peers to compare with; all by default."""
 
 
 def _by_source(case: Case) -> list[tuple[Any, ...]]:
@@ -48,12 +48,12 @@ def _few_sources(case: Case) -> list[tuple[Any, ...]]:
 
 def _sssp(case: Case, source: int) -> Any:
     result = dr.sssp(case.weighted, source)
-    _ = result.distance  # made when first asked for
+    _ = result.distance  # computed on first access
     return result
 
 
 def _pagerank(dtype: Any) -> Callable[[Case, int], Any]:
-    """A fixed number of iterations: the program of dr.pagerank with a tolerance that is never met."""
+    """A fixed number of iterations: the program of dr.pagerank with an unreachable tolerance."""
     program = pagerank_program(dtype=np.dtype(dtype))(alpha=0.85, tolerance=0.0)
     return lambda case, iterations: dr.run(program, case.graph, max_iter=iterations)
 

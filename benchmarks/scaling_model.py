@@ -3,9 +3,9 @@
     seconds = latency(ranks) + push * edges / ranks + pull * vertices / ranks
               + messages * bytes pushed / ranks + marks * bytes of frontiers / ranks
 
-``latency``: the quickest superstep with next to nothing to do, by a line over the logarithm of the ranks. The others
-are least squares, none below zero. ``edges`` are those of the frontier in a pushed superstep, ``vertices`` those of the
-graph in a pulled one. FILE has the lines of ``benchmarks.ranks``. docs/design/cluster.md tells what follows.
+``latency``: the fastest superstep with almost no work, as a line over the logarithm of the ranks. The others are least
+squares, none below zero. ``edges`` are those of the frontier in a pushed superstep, ``vertices`` those of the graph in
+a pulled one. FILE has the lines of ``benchmarks.ranks``. docs/design/cluster.md gives the conclusions.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from typing import Any
 import numpy as np
 
 Row = dict[str, Any]
-_THIN = 1000  # edges: a superstep that pushes along fewer has next to nothing to do
+_THIN = 1000  # edges: a superstep that pushes along fewer has almost no work
 _FOLDED = 5  # bytes of a message of a search in a grid: a gap and a parent
 _SLOT = 2048  # bytes that the exchange of pushes sends to every rank, as in places/cluster/exchange.py
 
 
 @dataclass(frozen=True)
 class Model:
-    """What the parts of a superstep cost on a machine; times in seconds."""
+    """The costs of the parts of a superstep on a machine; times in seconds."""
 
     latency_once: float
     latency_per_doubling: float
@@ -56,7 +56,7 @@ def _terms(row: Row) -> tuple[float, float, float, float]:
 
 
 def fitted(rows: Sequence[Row]) -> Model:
-    """The model of measured supersteps.
+    """Fit the model to measured supersteps.
 
     >>> true = Model(1e-4, 1e-5, 2e-8, 3e-9, 5e-9, 1e-9)
     >>> rows = [
@@ -78,7 +78,7 @@ def fitted(rows: Sequence[Row]) -> Model:
 
 
 def _least_squares(terms: Any, values: Any) -> tuple[float, ...]:
-    """The coefficients of least squares with none below zero: the best of all choices of terms to leave out."""
+    """Non-negative least squares: the best over all choices of terms to leave out."""
     best: tuple[float, tuple[float, ...]] = (float(np.square(values).sum()), (0.0,) * terms.shape[1])
     for count in range(1, terms.shape[1] + 1):
         for chosen in combinations(range(terms.shape[1]), count):
@@ -93,17 +93,17 @@ def _least_squares(terms: Any, values: Any) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Network:
-    """A cluster that was not measured: one rank per core or GPU, its own link."""
+    """A cluster that was not measured: one rank per core or GPU, each with its own link."""
 
     latency: float = 2e-6
     bandwidth: float = 12.5e9
 
 
 def folded_messages(columns: float) -> float:
-    """How many other ranks of its row find a vertex that a pull reaches: by a line over the logarithm of the columns.
+    """How many other ranks of its row find a vertex that a pull reaches: a line over the logarithm of the columns.
 
-    Counted on Kronecker graphs of scale 16 and 18 with the columns dealt out at random: 0.8, 1.7, 2.9 and 4.1 on 2, 4,
-    10 and 32 columns.
+    Counted on Kronecker graphs of scale 16 and 18 with randomly distributed columns: 0.8, 1.7, 2.9 and 4.1 on 2, 4, 10
+    and 32 columns.
 
     >>> [round(folded_messages(columns), 1) for columns in (1, 2, 4, 10, 32)]
     [0.0, 0.8, 1.7, 2.8, 4.1]
@@ -114,11 +114,11 @@ def folded_messages(columns: float) -> float:
 def predicted(
     search: Sequence[Row], model: Model, network: Network, ranks: int, *, square: bool = False, sparse: bool = False
 ) -> dict[str, float]:
-    """A search of ``search``'s shape with as many vertices per rank on ``ranks`` ranks; seconds by what they go to.
+    """Predict a search of ``search``'s shape with as many vertices per rank on ``ranks`` ranks; seconds by cause.
 
-    The graph is split by rows of vertices, or (``square``) by rows and columns of ranks, where a rank talks to those of
-    its row and column only. A push has a message to every partner, also an empty one, of the exchange's slot; with
-    ``sparse`` only to those it has something for, which are told by one more reduction.
+    The graph is split by rows of vertices, or (``square``) by rows and columns of ranks, where a rank communicates only
+    with those of its row and column. A push sends a message of the exchange's slot to every partner, even if it is
+    empty; with ``sparse`` only to partners with data, which one more reduction announces.
     """
     measured = search[0]["ranks"]
     vertices = (1 << search[0]["scale"]) / measured * ranks
@@ -129,9 +129,9 @@ def predicted(
         edges, own, sent, _ = _terms(row)
         compute += model.latency_once + edges * model.push + own * model.pull + sent * model.messages
         waits += 2 * math.log2(ranks) * network.latency  # the reduction at the end of a superstep
-        if own:  # all frontiers as bits: of everybody, or of a column and a row, which then merges who was found
+        if own:  # all frontiers as bits: of all ranks, or of a column and a row, which then merges the found vertices
             marks = (2 * vertices / side if square else vertices) / 8
-            compute += marks * model.marks  # every rank puts together what it gets
+            compute += marks * model.marks  # every rank assembles what it receives
             if square:
                 folded = row["new"] / measured * folded_messages(side) * _FOLDED
                 compute += folded * model.messages
@@ -161,7 +161,7 @@ def extrapolation(search: Sequence[Row], model: Model, network: Network) -> str:
 
 
 def report(rows: Iterable[Row], fit_ranks: Sequence[int]) -> str:
-    """The fit on some numbers of ranks, and how far it is off on each."""
+    """The fit on some numbers of ranks, and its error on each."""
     steps = [row for row in rows if row["work"] == "superstep" and row["device"] == "mpi"]
     model = fitted([row for row in steps if row["ranks"] in fit_ranks])
     lines = [

@@ -1,9 +1,8 @@
-"""The second shelf of algorithms against igraph, or NetworkX where igraph has no such function, and NetworKit.
+"""The second shelf of algorithms against igraph, or NetworkX if igraph has no such function, and NetworKit.
 
-A row is a graph and an algorithm; ``ratio`` is our time over the peer's (below 1: we are faster), each the best of its
-rounds, called in turn. Ours is called as a user calls it, after a call that compiles. ``answer`` says what was
-compared: the modularity, the number of colours, the weight of a forest, or the greatest difference of two
-centralities.
+A row is a graph and an algorithm; ``ratio`` is our time over the peer's (below 1: we are faster). Each time is the best
+of its rounds; calls alternate. Ours is the public function, after a call that compiles. ``answer`` states what was
+compared: the modularity, the number of colors, the weight of a forest, or the greatest difference of two centralities.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from dromos.parallel import num_threads
 
 KEY = ("graph", "row", "peer")
 _DATA = Path(__file__).parent.parent / "tests" / "data"
-_ENOUGH = 4.0  # seconds of calls, ours and the peer's, after which there are no more rounds
+_ENOUGH = 4.0  # seconds of calls, ours and the peer's, after which no further round starts
 _ROUNDS = 3
-_PAUSE = 0.005  # seconds before a call, for which threads of the one before may go on spinning
-_LEAST = 0.5  # seconds: calls of milliseconds are repeated for so long, since three of them say little
-_SLOW_ARCS = 1 << 20  # the most arcs that a peer written in Python, or one that goes over all pairs, is given
-_LARGE_ARCS = 1 << 22  # above so many a walk of igraph's takes milliseconds
+_PAUSE = 0.005  # seconds before a call, during which threads of the previous one may still spin
+_LEAST = 0.5  # seconds for which calls of milliseconds are repeated, since three of them say little
+_SLOW_ARCS = 1 << 20  # the most arcs for a peer that is written in Python or goes over all pairs
+_LARGE_ARCS = 1 << 22  # above this number of arcs a walk of igraph takes milliseconds
 _SEEDS = 16
 _WALKS, _WALKS_ON_LARGE = 1 << 16, 1 << 12
 _SMALL_SCALE = 16  # of the R-MAT graph that all rows are run on
@@ -37,11 +36,11 @@ _ON_LARGE = (
     "coloring", "bridges", "topological_levels", "eigenvector", "hits", "biconnected_components",
     "minimum_spanning_forest", "louvain",
 )  # fmt: skip
-"""The rows that igraph gets done with in about a minute on an R-MAT graph of scale 20; others only by their names."""
+"""The rows that igraph finishes in about a minute on an R-MAT graph of scale 20; others only if named."""
 
 
 class Case(NamedTuple):
-    """A graph of ours, with weights, and the same of the peers."""
+    """One of our graphs, with weights, and the peers' versions of it."""
 
     graph: dr.Graph
     weighted: dr.Graph
@@ -50,7 +49,7 @@ class Case(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Our call, the peer's, what they are compared by, and whether the peer is only for small graphs."""
+    """Our call, the peer's, how they are compared, and whether the peer is only for small graphs."""
 
     ours: Callable[[Case], Any]
     peer: str
@@ -165,7 +164,7 @@ ROWS: dict[str, Row] = {
 
 
 def _quality(found: Any, graph: Any) -> float:
-    """The modularity of communities of NetworKit's."""
+    """The modularity of NetworKit's communities."""
     return float(_networkit().community.Modularity().getQuality(found.getPartition(), graph))
 
 
@@ -209,17 +208,17 @@ BY_NETWORKIT: dict[str, Row] = {
     "katz": Row(
         ROWS["katz"].ours, "NetworKit",
         lambda g, c: _networkit().centrality.KatzCentrality(g, 0.5 / float(c.graph.out_degree.max()), 1.0, 1e-9).run(),
-        _nothing,  # it leaves out the walks of length zero, and scales what it has
+        _nothing,  # it omits walks of length zero, and scales its result
     ),
 }  # fmt: skip
-"""What NetworKit has too; it takes as many threads as ours. Its matchings are Suitor's, the fastest that it has."""
+"""The algorithms that NetworKit has too, with as many threads as ours. Its matchings are Suitor's, its fastest."""
 
 
 def run(
     scale: int = 16, quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = (),
     against: Collection[str] = (), done: Collection[tuple[Any, ...]] = (),
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
-    """A row for each graph, algorithm and peer, as soon as it is there; few on an R-MAT graph above scale 16."""
+    """Yield a row for each graph, algorithm and peer when it is measured; few on an R-MAT graph above scale 16."""
     small_scale = min(scale, 11 if quick else _SMALL_SCALE)
     large = "" if quick or scale == small_scale else f"kron{scale}"
     made: dict[str, Callable[[], dr.Graph]] = {
@@ -324,7 +323,7 @@ def _measure(row: Row, case: Case, small: Case, held: dict[str, Any]) -> dict[st
 
 
 def _goes_on(rounds: int, seconds: float) -> bool:
-    """Whether there is another round after so many, which took so long.
+    """Whether to run another round after ``rounds`` rounds that took ``seconds``.
 
     >>> [_goes_on(*so_far) for so_far in ((0, 0.0), (1, 5.0), (2, 3.0), (3, 3.0), (80, 0.4))]
     [True, False, True, False, True]

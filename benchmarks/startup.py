@@ -1,4 +1,4 @@
-"""What `import dromos` costs beyond `import numpy`, and how large the wheels of the CPU install are."""
+"""The cost of `import dromos` beyond `import numpy`, and the size of the wheels of the CPU install."""
 
 from __future__ import annotations
 

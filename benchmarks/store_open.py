@@ -1,7 +1,7 @@
-"""Opening a store: how long it takes from 1 MB to 1 GB, and what checking or reading all of it would take instead.
+"""Opening a store: the time from 1 MB to 1 GB, beside the time of checking or reading all of it.
 
-Stores are opened mapped, without a check of their data (``verify=False``), so that small and large ones are compared
-alike. The peer is NumPy reading the same bytes into memory. Rounds go over all sizes in turn; the best of each counts.
+Stores are opened mapped, without a check of their data (``verify=False``), so that small and large ones are comparable.
+The peer is NumPy reading the same bytes into memory. Rounds go over all sizes in turn; the best of each counts.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def run(megabytes: tuple[int, ...] = (1, 8, 64, 256, 1024), repeats: int = 7) ->
 
 
 def _graph(megabytes: int) -> Graph:
-    """A graph whose store has about that size; every vertex leads to the first sixteen."""
+    """A graph whose store has about that size; every vertex has arcs to the first sixteen."""
     vertices = max(_DEGREE, megabytes * 10**6 // _BYTES_A_VERTEX)
     offsets = np.arange(vertices + 1, dtype=np.int64) * _DEGREE
     targets = np.tile(np.arange(_DEGREE, dtype=np.int32), vertices)

@@ -1,15 +1,17 @@
-"""Growth from disk: the same budget for graphs of rising size, and the time that each takes per arc.
+"""Growth from disk: the same budget for graphs of increasing size, and the time of each per arc.
 
 Kron graphs (R-MAT, edge factor 16, undirected, simple) of scales 20 to 26 are written to stores, plain and packed;
-those that were not there before are removed at the end. ``--graphs kron24`` takes one of them, ``--orders input-
-packed`` the packed ones in the order of the input; there is that of degrees, too. After them come rows of kron24 within
-1 GiB. A call runs after one on a tiny store that compiles. Reads go past the system's cache. The best of the repeats
-counts: two, or one where a call takes longer than ``_LONG`` seconds. PageRank is in float32 (on the plain kron24 in
-float64, its default, too) and given per iteration, out of three. A graph that fits the budget is read in the first of
-them alone, so that one stands beside it: ``first_s`` is the first superstep of the best call, in which every graph is
-read whole. A second table has the time per arc at each scale, and the largest over the least of them.
+those that did not exist before are removed at the end. ``--graphs kron24`` runs one of them, ``--orders input-packed``
+the packed ones in the order of the input; there is an order by degree, too. Rows of kron24 within 1 GiB follow.
 
-Peers, measured once on a machine with 16 cores and such a disk, are named beside the rows of kron24 in 1 GiB.
+Each call runs after one on a tiny store that compiles. Reads bypass the system's cache. The best of the repeats counts:
+two, or one if a call takes longer than ``_LONG`` seconds. PageRank is in float32 (on the plain kron24 also in float64,
+its default) and its time is per iteration, out of three. A graph that fits the budget is read only in the first of
+them, so that iteration is given too: ``first_s`` is the first superstep of the best call, in which every graph is read
+whole. A second table has the time per arc at each scale, and the largest over the least of them.
+
+Figures of peers, measured once on a machine with 16 cores and such a disk, are given beside the rows of kron24 in 1
+GiB.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ _WORKS = {
     "pagerank in float64, an iteration": _Work(partial(_pagerank, "float64"), _ITERATIONS, (_SMALL,), plain_only=True),
 }  # fmt: skip
 
-# Seconds and GB of Blaze with 16 threads on kron24; what this project set itself.
+# Seconds and GB of Blaze with 16 threads on kron24; the goals of this project.
 _PEERS = {
     "bfs": {"peer": "Blaze", "peer_s": 1.86, "peer_gb": 3.5, "must_s": 1.2, "aim_s": 0.4},
     "pagerank, an iteration": {"peer": "Blaze", "peer_s": 0.904, "peer_gb": 1.99, "must_s": 0.85, "aim_s": 0.5},
@@ -74,7 +76,7 @@ def run(
     rows: Collection[str] = (),
     orders: Collection[str] = (),
 ) -> Iterator[dict[str, Any]]:
-    """One row per graph, order, algorithm and budget; no call begins after ``limit`` seconds."""
+    """Yield one row per graph, order, algorithm and budget; no call begins after ``limit`` seconds."""
     begin = time.monotonic()
     _FOLDER.mkdir(exist_ok=True)
     _compile(rows)
@@ -97,7 +99,7 @@ def run(
 
 
 def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Nanoseconds per arc within the one budget, by scale, and the largest of them over the least."""
+    """Nanoseconds per arc within the same budget, by scale, and the largest of them over the least."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     for row in rows:
         if row["memory"] != _GROWTH:
@@ -115,7 +117,7 @@ def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _store(scale: int, order: str) -> Path:
-    """The graph on disk; one that is there already is taken."""
+    """The store of the graph; an existing one is used."""
     start = time.perf_counter()
     file = store_of(scale, order)
     os.sync()
@@ -163,7 +165,7 @@ def _compile(rows: Collection[str]) -> None:
         for name, work in _WORKS.items():
             if chosen(name, rows):
                 start = time.perf_counter()
-                with only_compiled():  # NumPy begins runs on small graphs until it has taken as long as compiling
+                with only_compiled():  # otherwise NumPy runs small graphs until it has taken as long as compiling
                     work.call(stored, source_of(stored), memory="64M")
                 say(f"{name} compiled in {time.perf_counter() - start:.1f} s")
         file.unlink()

@@ -1,8 +1,8 @@
-"""Whether runs on disk stay within their budget: peaks of memory at three budgets, from the system's own books.
+"""Whether runs on disk stay within their budget: peaks of memory at three budgets, as the system reports them.
 
 Each call runs in a process of its own, which first runs the same algorithm on a small store, so that libraries and
-kernels are loaded. *Before* is what the process holds then, *peak* the most that it held afterwards, and *grown* their
-difference: what ``memory=`` promises to bound. *Beyond* is the peak less the budget: libraries and kernels. All are
+kernels are loaded. *Before* is the memory of the process then, *peak* the most afterwards, and *grown* their
+difference: what ``memory=`` promises to bound. *Beyond* is the peak minus the budget: libraries and kernels. All are
 resident memory (RSS).
 """
 
@@ -27,7 +27,7 @@ KEY = ("graph", "algorithm", "memory")
 
 
 def run(scale: int = 20, quick: bool = False, rows: Collection[str] = ()) -> Iterator[dict[str, Any]]:
-    """One row per algorithm and budget; the least budget is little more than the fields of the vertices need."""
+    """Yield one row per algorithm and budget; the least budget is little more than the vertex fields need."""
     scale = 14 if quick else scale
     megabytes = (8, 16) if quick else tuple(size << max(0, scale - 20) for size in (56, 80, 128))
     tiny, file = store_of(12 if quick else 16, "input"), store_of(scale, "input")
@@ -46,7 +46,7 @@ def _measured(name: str, tiny: Path, file: Path, memory: str) -> tuple[int, int,
     os.environ.setdefault(READS, "compiled")  # as the larger store is read
     small = dr.open(tiny)
     CALLS[name](small, source_of(small), memory="64M")
-    Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak
     before = status_bytes("VmRSS")
     graph = dr.open(file)
     result = CALLS[name](graph, source_of(graph), memory=memory)

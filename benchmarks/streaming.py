@@ -1,17 +1,21 @@
 """Graphs larger than memory: time, bytes read and memory against the same algorithm in memory and against the disk.
 
-A kron graph (R-MAT, edge factor 16, undirected, simple) is written to a store in ``benchmarks/graphs`` once, in the
+A kron graph (R-MAT, edge factor 16, undirected, simple) is written once to stores in ``benchmarks/graphs``, in the
 order of its input and in that of ``dromos convert --order degree``, each plain and packed (``--compress``). Each call
-runs in a process of its own, after a first one that compiles, and the best of two counts. *In memory* is the CPU engine
-on the same graph, read into memory; *sliced* is the same engine over slices there, which is what the stream drives:
-their ratio is what slices cost, the rest is the disk. *Last* is the last superstep alone, streamed and in memory: of
-PageRank within a budget that holds all arcs, one that reads nothing. *Disk* is the time that the bytes read take at the
-rate of sequential direct reads of 1 MiB on four threads. *Memory* is how much the process grew at its peak during the
-calls. *Of disk*, of PageRank: the time that the disk takes for the pages that a superstep reads without sorted rows,
-over that of the last superstep; it may be more than 1, since sorted rows take fewer bytes than pages.
+runs in a process of its own, after a first one that compiles, and the best of two counts.
 
-All of it takes more than ten minutes. ``--graphs``, ``--orders`` and ``--rows`` run a part of it, and the rows that
-were measured before are kept: ``python -m benchmarks streaming --graphs kron22 --orders degree,degree-packed``.
+- *In memory*: the CPU engine on the same graph, read into memory.
+- *Sliced*: the same engine over slices in memory, as a stream drives it. The ratio of the two is the cost of slices;
+  the rest is the disk.
+- *Last*: the last superstep alone, streamed and in memory; for PageRank within a budget that holds all arcs, one that
+  reads nothing.
+- *Disk*: the time for the bytes read at the rate of sequential direct reads of 1 MiB on four threads.
+- *Memory*: how much the process grew at its peak during the calls.
+- *Of disk*, for PageRank: the disk's time for the pages that a superstep reads without sorted rows, over the time of
+  the last superstep; it may exceed 1, since sorted rows take fewer bytes than pages.
+
+A full run takes more than ten minutes. ``--graphs``, ``--orders`` and ``--rows`` run a part of it and keep the rows
+measured before: ``python -m benchmarks streaming --graphs kron22 --orders degree,degree-packed``.
 """
 
 from __future__ import annotations
@@ -34,7 +38,7 @@ __all__ = ["CALLS", "disk_rate", "fresh", "run", "source_of", "status_bytes", "s
 _FOLDER = Path(__file__).parent / "graphs"
 _REPEATS = 2
 _RATE_BYTES = 2 << 30
-_ITERATIONS, _MANY = 3, 12  # of the latter rows are sorted
+_ITERATIONS, _MANY = 3, 12  # with the latter, rows are sorted
 
 
 def _pagerank(graph: dr.Graph, iterations: int, **how: Any) -> dr.Result:
@@ -88,7 +92,7 @@ def run(
 
 
 def store_of(scale: int, order: str) -> Path:
-    """The store of a kron graph, written where it is not there yet."""
+    """The store of a kron graph, written if it does not exist."""
     parts = [part for part in order.split(", ") if part != "input"]
     file = _FOLDER / ("-".join([f"kron{scale}", *parts]) + ".drm")
     if not file.exists():
@@ -134,7 +138,7 @@ def _streamed(name: str, file: Path, memory: str) -> tuple[float, int, int, floa
 
 
 def _in_memory(name: str, file: Path) -> list[tuple[float, float]]:
-    """Of the engine for whole graphs, and over one slice: the time of a call, and of its last superstep."""
+    """For the whole-graph engine and over one slice: the time of a call, and of its last superstep."""
     graph = dr.read(file, mmap=False)
     source = source_of(graph)
     times = []
@@ -149,7 +153,7 @@ def _in_memory(name: str, file: Path) -> list[tuple[float, float]]:
 
 
 def disk_rate(file: Path) -> float:
-    """Bytes a second of sequential direct reads through the stream's own reader; the best of two passes over 2 GB."""
+    """Bytes per second of sequential direct reads by the stream's own reader; the best of two passes over 2 GB."""
     from dromos.graph.store.paged.file import StoreFile
     from dromos.graph.store.paged.memory import SparseMemory
     from dromos.graph.store.paged.pool import ReadPool
@@ -176,7 +180,7 @@ def disk_rate(file: Path) -> float:
 
 
 def status_bytes(name: str) -> int:
-    """A line of the system's status of this process, such as ``VmRSS``."""
+    """A value from the system's status of this process, such as ``VmRSS``."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(f"{name}:"):
             return int(line.split()[1]) << 10

@@ -1,8 +1,8 @@
 """Text lists of edges, read and written, against pyarrow's CSV reader and writer on the same edges.
 
-The file holds the edges of an R-MAT graph, two ids per line, apart by a space. *Columns* is what pyarrow's reader does:
-from the file (in the page cache) to columns of numbers. *Graph* goes on to what a user asks for: :func:`dromos.read`,
-to sorted rows. Rounds are interleaved; the best of each counts.
+The file holds the edges of an R-MAT graph, two ids per line, separated by a space. *Columns* is what pyarrow's reader
+does: from the file (in the page cache) to columns of numbers. *Graph* continues to what a user needs: sorted rows, by
+:func:`dromos.read`. Rounds are interleaved; the best of each counts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def run(scale: int = 20, repeats: int = 5) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         for kind, values in weights.items():
-            rounds = repeats if values is None else min(repeats, 2)  # the figures to reach are those without weights
+            rounds = repeats if values is None else min(repeats, 2)  # the target figures are those without weights
             rows += _measured(Path(folder), kind, edges.src, edges.dst, values, 1 << scale, rounds)
     return rows
 
@@ -72,7 +72,7 @@ def _row(name: str, ours: float, peer: str, theirs: float) -> dict[str, Any]:
 
 
 def _interleaved(actions: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """The best time of each; a first round, which compiles, does not count."""
+    """The best time of each; the first round, which compiles, does not count."""
     best = dict.fromkeys(actions, float("inf"))
     for number in range(repeats + 1):
         for name, action in actions.items():

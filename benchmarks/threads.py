@@ -1,10 +1,9 @@
 """Our algorithms on the CPU with 1, 2, 4, … threads, against GAP's C++ with as many.
 
-Each call is as in ``algorithms``: for each source the best of a few rounds, and of those the median; but calls follow
+Calls are timed as in ``algorithms`` (for each source the best of a few rounds, and of those the median), but follow
 each other without a pause, as GAP's trials do. ``speed_up`` is the time on one thread over that on all; ``ratio`` is
-our time on all threads over GAP's (below 1: we are faster). On fewer threads GAP has one trial from each of two
-sources, and none where that is expected to take long; it is left out where ``GAPBS_DIR`` names no folder with its
-programs.
+our time on all threads over GAP's (below 1: we are faster). On fewer threads GAP runs one trial from each of two
+sources, and none if that is expected to take long; GAP is skipped if ``GAPBS_DIR`` names no folder with its programs.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ _ROUNDS = 5
 _LEAST_ROUNDS = 2
 """On all threads, whatever they take; GAP has three trials there."""
 _LONG_S = 0.5
-"""On fewer threads a call that takes longer is counted at once: memory to use again is there from those before."""
+"""On fewer threads a longer call counts at once: earlier calls have left memory to reuse."""
 _LONGEST_S = 8.0
 """A row that is expected to take longer on few threads is not measured there."""
 _LONGEST_OF_GAP_S = 4.0
-"""Likewise GAP's."""
+"""Likewise for GAP."""
 _SOURCES_OF_GAP = 2
 """On fewer threads than all."""
 
@@ -50,9 +49,9 @@ def run(
     done: Collection[tuple[Any, ...]] = (),
     cases: Path | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """A row for each graph and algorithm; ``budget`` seconds, or one call, for each number of ``threads``.
+    """Yield a row for each graph and algorithm; ``budget`` seconds, or one call, for each number of ``threads``.
 
-    Graphs are kept in the folder ``cases``, if it is given, for other runs.
+    Graphs are kept in the folder ``cases``, if given, for other runs.
     """
     if quick:
         scale, budget = min(scale, 10), min(budget, 0.1)
@@ -68,7 +67,7 @@ def run(
             if not chosen(row.name, rows) or (case.name, row.name) in done:
                 continue
             with _environment(most):
-                # compiled, or found compiled on disk: some kernels are for large graphs alone
+                # compile, or load compiled code from disk: some kernels are for large graphs only
                 row.ours(small, *row.items(small)[0])
                 row.ours(case, *row.items(case)[0])
             cell = {"graph": case.name, "row": row.name, **_measured(row, case, counts, budget)}
@@ -117,7 +116,7 @@ def _seconds(row: Row, case: Case, item: tuple[Any, ...]) -> float:
 
 @contextlib.contextmanager
 def _environment(threads: int) -> Iterator[None]:
-    """Within the block algorithms run on so many threads of the CPU."""
+    """Run algorithms on this many threads of the CPU within the block."""
     wanted = {THREADS_VARIABLE: str(threads), DEVICE_VARIABLE: "cpu"}
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
@@ -140,7 +139,7 @@ def _gap(case: Case, threads: int) -> peers.Peer | None:
 
 
 def _of_gap(gap: peers.Peer, row: Row, case: Case, counts: list[int]) -> dict[int, float]:
-    """GAP's times by numbers of threads, the largest of which is the first."""
+    """GAP's times by number of threads, the largest number first."""
     call, items = getattr(gap, row.peer_row), row.items(case)
     found: dict[int, float] = {}
     for count in counts:

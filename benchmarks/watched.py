@@ -1,7 +1,7 @@
-"""A process that holds one graph and one peer and measures row after row, and that can be stopped.
+"""A process that holds one graph and one peer, measures row after row, and can be stopped.
 
-A peer's call is compiled code that looks at no signal, so the only limit that holds is the end of its process. What it
-was doing is told before it ends: whose call had begun, and the Python stack of every thread, on standard error.
+A peer's call is compiled code that ignores signals, so the only effective limit is to kill its process. Before it ends,
+it reports what it was doing: whose call had begun, and the Python stack of every thread, on standard error.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from benchmarks.rows import ROWS
 __all__ = ["Holder", "Plan"]
 
 _STACKS_S = 0.5
-"""How long a process that is to end is given to say where it is."""
+"""How long a process that is to end may take to report where it is."""
 _MAKING_S = 300.0
-"""The least limit of making the graph, which some peers take minutes for."""
+"""The least limit for making the graph, which takes some peers minutes."""
 _WARM_SCALE = 10
 
 
 class Plan(NamedTuple):
-    """What a process holds, and how long it measures."""
+    """The graph and peer of a process, and how long it measures."""
 
     kind: str
     folder: Path
-    """Where :func:`benchmarks.cases.save_case` has left the graph."""
+    """The folder where :func:`benchmarks.cases.save_case` has saved the graph."""
     peer: str
     threads: int
     budget: float
@@ -46,15 +46,15 @@ class Plan(NamedTuple):
 
 
 class Holder:
-    """The other process, seen from here; use it in a ``with`` statement.
+    """The parent's handle of the other process; use it in a ``with`` statement.
 
-    Raises :class:`peers.Unavailable` where the peer is not installed, or does not hold the graph within the limit.
+    Raises :class:`peers.Unavailable` if the peer is not installed, or does not hold the graph within the limit.
     """
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.lost = False
-        """Whether the process was ended at a limit; then it measures no more."""
+        """Whether the process was killed at a limit; then it measures no more."""
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, plan), daemon=True)
@@ -67,7 +67,7 @@ class Holder:
         self.rows: tuple[str, ...] = value
 
     def measure(self, row: str) -> dict[str, Any]:
-        """The numbers of one row, or a note that says why there are none."""
+        """The numbers of one row, or a note that states why there are none."""
         self._pipe.send(row)
         kind, value = self._answer(self.plan.limit)
         return value if kind == "row" else {"note": value}
@@ -83,7 +83,7 @@ class Holder:
         self._end()
 
     def _answer(self, limit: float) -> tuple[str, Any]:
-        """What the process says within ``limit`` seconds; past it, the process is ended."""
+        """The process's answer within ``limit`` seconds; after that, the process is killed."""
         doing = "making the graph"
         until = time.monotonic() + limit
         while self._pipe.poll(max(0.0, until - time.monotonic())):
@@ -106,15 +106,15 @@ class Holder:
         pid = self._process.pid
         if pid is not None and self._process.is_alive():
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(pid, signal.SIGKILL)  # with the programs that it runs
+                os.killpg(pid, signal.SIGKILL)  # including the programs that it runs
         self._process.join()
         self._pipe.close()
 
 
 def _serve(pipe: Connection, plan: Plan) -> None:
-    """In the other process: measure the rows that are named, until None is."""
-    os.setsid()  # a group of its own, which _end can end as one
-    tempfile.tempdir = str(plan.folder)  # what a peer writes goes with the case, even if this process is killed
+    """In the other process: measure the rows that are requested, until None is received."""
+    os.setsid()  # a group of its own, which _end can kill as one
+    tempfile.tempdir = str(plan.folder)  # files of a peer are removed with the case, even if this process is killed
     faulthandler.register(signal.SIGUSR1, file=sys.stderr, all_threads=True)
     try:
         case = load_case(plan.folder)

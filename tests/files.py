@@ -1,4 +1,4 @@
-"""Files that tests damage many times over."""
+"""Helpers for files that tests damage many times."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ __all__ = ["overwrite"]
 
 
 def overwrite(file: Path, data: bytes | bytearray) -> None:
-    """As ``file.write_bytes(data)``, but a file that is there is not emptied first.
+    """Like ``file.write_bytes(data)``, but without truncating an existing file first.
 
-    Of one that was, some file systems wait until what came after has reached the disk.
+    After a truncation, some file systems wait until the new data has reached the disk.
     """
     with open(os.open(file, os.O_RDWR | os.O_CREAT, 0o666), "r+b") as out:
         out.write(data)

@@ -1,4 +1,4 @@
-"""How many examples a test of random graphs takes."""
+"""The number of examples of a test of random graphs."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ __all__ = ["examples"]
 
 
 def examples(count: int, **more: Any) -> settings:
-    """So many graphs; ``DROMOS_TEST_EXAMPLES=200`` in the environment asks for more (``make test-deep``)."""
+    """Settings for ``count`` graphs; ``DROMOS_TEST_EXAMPLES=200`` in the environment raises it (``make test-deep``)."""
     return settings(max_examples=int(os.environ.get("DROMOS_TEST_EXAMPLES", count)), **more)

@@ -1,4 +1,4 @@
-"""Barriers between the threads of a team: nobody passes early, and what was published is seen; also on few cores."""
+"""Barriers between the threads of a team: no thread passes early, and published values are seen; also on few cores."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ROUNDS = 3000
 
 @kernel
 def march(thread, threads, memory, rounds, plain, wrong):  # type: ignore[no-untyped-def]
-    """In each round, every thread writes to its own cell and publishes; then looks at everybody else's."""
+    """In each round, every thread writes to its own cell and publishes, then reads the cells of all others."""
     for number in range(1, rounds + 1):
         plain[thread * LINE] = number
         publish(memory, thread, number, 0, number + thread)
         publish(memory, thread, number, 1, 1)
         barrier(memory, thread, threads, number)
         for other in range(threads):
-            seen = plain[other * LINE]  # a neighbour may be a round ahead, at most
+            seen = plain[other * LINE]  # a neighbor may be at most a round ahead
             if seen != number and seen != number + 1:
                 wrong[thread * LINE] += 1
             if published(memory, other, number, 0) != number + other:

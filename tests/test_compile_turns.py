@@ -1,4 +1,4 @@
-"""One process compiles a kernel while others wait, and nobody waits for ever."""
+"""One process compiles a kernel while others wait, and none waits forever."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def never() -> bool:
 
 
 def is_free() -> bool:
-    """Whether the turn can be had at once."""
+    """Whether the turn can be taken at once."""
     asked = False
 
     def go_on() -> bool:

@@ -1,4 +1,4 @@
-"""Compiling is counted apart from the work, and told once to who waits."""
+"""Compiling is measured apart from the work, and announced once to a waiting user."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_no_garbage_is_collected_meanwhile() -> None:
 
 def test_who_waits_is_told_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setattr(compiling, "_told", False)
-    monkeypatch.setattr(sys, "stderr", None)  # no terminal: a record of the log
+    monkeypatch.setattr(sys, "stderr", None)  # without a terminal, a log record is written
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     with caplog.at_level(logging.INFO, logger="dromos"):
         compiling._tell("the kernel 'push'")

@@ -1,4 +1,4 @@
-"""Code that is kept on disk is run: only from folders that nobody else can write to, undamaged, and within a limit."""
+"""Code kept on disk is executed only from folders that nobody else can write to, if undamaged, and within a limit."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def read_only(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """As for a user who is not root."""
+    """Make a folder read-only, as for a user who is not root."""
     monkeypatch.setattr(os, "access", lambda path, *_, **__: Path(path) != folder)
 
 
-# ---- whose folder it is --------------------------------------------------------------------------------------------
+# ---- the owner of the folder ---------------------------------------------------------------------------------------
 
 
 def test_a_new_folder_is_private(folder: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_folder_of_another_user_is_refused(folder: Path, monkeypatch: pytest.M
         (8, 0o755, False, False),
         (8, 0o755, True, False),
         (0, 0o755, False, True),
-        (0, 0o755, True, False),  # by an access list: then others may as well
+        (0, 0o755, True, False),  # by an access list: then others may be able to write as well
         (0, 0o777, True, False),
     ],
 )
@@ -101,7 +101,7 @@ def test_the_users_own_folder_has_to_be_writable(tmp_path: Path, monkeypatch: py
         places()
 
 
-# ---- what is in it -------------------------------------------------------------------------------------------------
+# ---- its contents --------------------------------------------------------------------------------------------------
 
 
 def test_what_is_damaged_is_not_there(folder: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_module_is_run_from_its_text_and_not_from_bytecode_beside_it(folder: P
     assert load("answer = 1\n", "demo").answer == 1
 
 
-# ---- how large it is -----------------------------------------------------------------------------------------------
+# ---- its size ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_what_was_not_used_for_longest_goes_first(folder: Path, monkeypatch: pyt
     for age in range(10):
         save(f"kernels/{age}", bytes(968))  # 1000 with the digest
         os.utime(folder / "kernels" / str(age), (10**9 - age, 10**9 - age))
-    assert read("kernels/9") is not None  # used: now the youngest
+    assert read("kernels/9") is not None  # used: now the most recent
     monkeypatch.setenv("DROMOS_CACHE_LIMIT", "10000")
     assert trim(folder) == 0
     monkeypatch.setenv("DROMOS_CACHE_LIMIT", "5000")

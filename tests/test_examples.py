@@ -1,4 +1,4 @@
-"""The examples run, and say what is true."""
+"""The examples run, and what they print is correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a beginner types by mistake gets a plain error that says what to do, or an answer."""
+"""Typical mistakes of beginners get a plain error that says what to do, or an answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EMPTY = dr.Graph.from_edges([], [])
 
 
 class Foreign:
-    """A graph of another library, as far as its name goes."""
+    """Stands for a graph of another library, by its name only."""
 
 
 def foreign(module: str, name: str) -> object:

@@ -1,4 +1,4 @@
-"""The notebooks of the gallery run, and their outputs are what they say."""
+"""The notebooks of the gallery run, and give the outputs that they show."""
 
 from __future__ import annotations
 

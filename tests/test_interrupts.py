@@ -21,7 +21,7 @@ from dromos.parallel import run_team
 
 @pytest.fixture(autouse=True)
 def unraisable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """What Python could not raise, and would have printed."""
+    """Exceptions that Python could not raise, and would have printed."""
     found: list[Any] = []
     monkeypatch.setenv("DROMOS_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(sys, "unraisablehook", found.append)
@@ -114,7 +114,7 @@ def test_an_error_of_the_compiler_goes_through(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_stop_at_any_moment_of_llvms_work_is_raised() -> None:
-    """Signals of another thread, at many moments of real compilations."""
+    """Signals from another thread, at many moments of real compilations."""
     code = """
 import os, signal, sys, threading, time
 import numpy as np

@@ -129,16 +129,16 @@ def test_relaxed_loads_and_stores_reach_rows_of_vectors(dtype: type) -> None:
 
 
 def test_of_two_who_write_and_then_swap_a_mark_the_later_sees_what_the_earlier_wrote() -> None:
-    """The wake-up that asynchronous kernels rest on: with a relaxed look instead of a swap this fails on ARM."""
+    """The wake-up that asynchronous kernels rely on: with a relaxed load instead of a swap this fails on ARM."""
     slots = 200_000
 
     @kernel
     def meet_at_marks(thread, threads, mark, value, queued, seen):  # type: ignore[no-untyped-def]
         for i in range(len(mark)):
-            if thread == 0:  # who changes a vertex
+            if thread == 0:  # the thread that changes a vertex
                 x.store_relaxed(value, i, np.uint8(1))
                 queued[i] = x.atomic_swap_acq_rel(mark, i, np.uint8(1)) == 0
-            else:  # who takes it from a queue
+            else:  # the thread that takes it from a queue
                 x.atomic_swap_acq_rel(mark, i, np.uint8(0))
                 seen[i] = x.load_relaxed(value, i)
 

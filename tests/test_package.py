@@ -1,4 +1,4 @@
-"""What `import dromos` brings in, and what the package says of itself."""
+"""What `import dromos` imports, and the package's metadata."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_compiler_comes_only_with_kernels() -> None:
 
 
 def test_no_module_imports_numba() -> None:
-    """It is the oracle of the compiler's tests, and not there for users."""
+    """Numba is the oracle of the compiler's tests, and not available to users."""
     for path in Path(dromos.__path__[0]).rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         for node in ast.walk(ast.parse(text)) if "numba" in text else ():

@@ -168,12 +168,12 @@ for _ in range(20):
     assert child.returncode == 0
 
 
-# ---- compiled kernels, on threads that never touch Python
+# ---- compiled kernels, on threads that do not use Python
 
 
 @kernel
 def note_arguments(thread, threads, pair, whole, small, real, single, truth, unsigned, matrix, memory, out):  # type: ignore[no-untyped-def]
-    """Every kind of argument, seen by every thread; and all threads run at once."""
+    """Every kind of argument, seen by every thread, with all threads running at once."""
     barrier(memory, thread, threads, 1)
     place = thread * LINE
     out[place] = threads
@@ -190,13 +190,13 @@ def note_arguments(thread, threads, pair, whole, small, real, single, truth, uns
 
 @kernel
 def note_thread(thread, threads, out):  # type: ignore[no-untyped-def]
-    """Which threads there are."""
+    """Note which threads there are."""
     out[thread] = threads
 
 
 @kernel
 def until_stopped(thread, threads, stop, running):  # type: ignore[no-untyped-def]
-    """Work that ends when it is told to."""
+    """Work until the stop flag is set."""
     running[0] = 1
     turns = 0
     while stop[0] == 0:

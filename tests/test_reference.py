@@ -1,4 +1,4 @@
-"""The API reference has every public name, once, and none that does not exist."""
+"""The API reference lists every public name once, and no name that does not exist."""
 
 from __future__ import annotations
 

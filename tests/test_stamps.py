@@ -1,4 +1,4 @@
-"""Machine code on disk is used again while everything it was made from is the same, and not after."""
+"""Machine code on disk is reused while everything it was made from is unchanged, and not after."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_kernel_is_compiled_again_when_what_it_imports_has_changed(tmp_path):
     (tmp_path / "kernels.py").write_text(
         "import helper\nfrom dromos.jit import kernel\nif 0:\n    pass\n"
         "part = helper.part\n\n\n@kernel\ndef answer():\n    return part()\n\n\n"
-        "'''\nfrom dromos.helper import part\n'''\n"  # as the package's own modules say it
+        "'''\nfrom dromos.helper import part\n'''\n"  # as the package's own modules write it
     )
     helper = "from dromos.jit import inline\n\n\n@inline\ndef part():\n    return {}\n"
     (tmp_path / "helper.py").write_text(helper.format(41))

@@ -1,4 +1,4 @@
-"""The walk of ``dr.bfs`` through the code, as docs/design/walk.md tells it."""
+"""The walk of ``dr.bfs`` through the code, as described in docs/design/walk.md."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SOURCES = Path(dr.__file__).parent
 PAGE = Path(__file__).parents[1] / "docs" / "design" / "walk.md"
 HEADINGS = {"cpu": "On the CPU", "cuda": "On a GPU"}
 KERNELS = ("/skeletons/", ".cuh")
-"""In the names of files that run as machine code, where no call is seen."""
+"""Parts of the names of files that run as machine code, where calls are not visible."""
 
 
 def files_in(heading: str) -> list[str]:
@@ -26,7 +26,7 @@ def files_in(heading: str) -> list[str]:
 
 
 def file_of(frame: FrameType) -> str | None:
-    """The file of a function that runs, below the package's folder; None where it lies elsewhere."""
+    """The file of a running function, relative to the package's folder; None if it is elsewhere."""
     file = Path(frame.f_code.co_filename)
     return file.relative_to(SOURCES).as_posix() if file.is_relative_to(SOURCES) else None
 

@@ -1,9 +1,9 @@
-"""What each technique is worth: the same work with parts of the engine switched off, in the form of the papers' tables.
+"""The value of each technique: the same work with parts of the engine switched off, in the form of the papers' tables.
 
-- ``enterprise``: breadth-first search from a queue that takes one atomic per vertex, then with scheduling, with
-  balancing by degree, and with the hub cache (Liu and Huang, "Enterprise", SC 2015);
+- ``enterprise``: breadth-first search from a queue with one atomic per vertex, then with scheduling, with balancing by
+  degree, and with the hub cache (Liu and Huang, "Enterprise", SC 2015);
 - ``simdx``: how the next frontier is made (ballot only, online only, just in time), and how many kernels are fused
-  (none, selectively, all) (Liu and Huang, "SIMD-X", USENIX ATC 2019); ``simdx_sssp`` the like for shortest paths;
+  (none, selectively, all) (Liu and Huang, "SIMD-X", USENIX ATC 2019); ``simdx_sssp`` the same for shortest paths;
 - ``sepgraph``: every fixed path against the planner, with the supersteps at which it switches (Wang and others,
   "SEP-Graph", PPoPP 2019).
 
@@ -36,11 +36,11 @@ _SOURCES = 8
 _LONG_MS = 500.0
 """A variant that takes longer runs from one source only."""
 _LIMIT_S = 8.0
-"""A run that takes longer, compiling included, is stopped."""
+"""A run that takes longer, including compilation, is stopped."""
 
 
 class _TooLong(BaseException):
-    """The alarm rang; not an error, so that nothing on the way takes it for one."""
+    """The time limit was reached; not an ``Exception``, so that no handler on the way catches it."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def _cells(work: Work, case: Resident, variants: tuple[Variant, ...]) -> Iterato
         except (IllegalPathError, InvalidArgumentError) as error:
             yield {**about, "note": str(error).split(".")[0]}
             continue
-        except Exception as error:  # the rows after it are worth having; the command says at the end that one failed
+        except Exception as error:  # later rows are still useful; the command reports the failure at the end
             yield {**about, "differs": True, "note": f"failed: {type(error).__name__}: {error}"}
             continue
         first = samples if first is None else first
@@ -122,7 +122,7 @@ def _sampled(work: Work, case: Resident, variant: Variant) -> Samples:
 
 
 def _limited(run: Callable[[int], Timed]) -> Callable[[int], Timed]:
-    """``run``, stopped at the limit: the engine gives way to a signal as it does to Ctrl-C."""
+    """``run``, stopped at the limit: the engine stops at a signal as it does at Ctrl-C."""
 
     def ring(*_: Any) -> None:
         raise _TooLong
@@ -148,7 +148,7 @@ def _runner(work: Work, case: Resident, variant: Variant) -> Callable[[int], Tim
 
 
 def small(graph: str) -> str:
-    """A graph of the same kind that takes no time."""
+    """A graph of the same kind that takes almost no time."""
     return {"kron": "kron12", "urand": "urand12", "grid": "grid60"}[graph.rstrip("0123456789")]
 
 
@@ -161,9 +161,9 @@ _NEVER = 1 << 30
 _STEP_BY_STEP = {"fusion": "none"}
 _NO_BALANCE = {"defines": tuple(f"{name}={_NEVER}" for name in ("BLOCK_ROW", "GRID_ROW", "PROBES"))}
 _HUB_CACHE = {"defines": ("HUB_WORDS=512",)}
-"""16,384 hubs in 2 KiB of shared memory a block."""
+"""16,384 hubs in 2 KiB of shared memory per block."""
 _ONLINE, _BALLOT = {"defines": ("FILTER=1",)}, {"defines": ("FILTER=2",)}
-"""How a frontier is made, in ``claiming.cuh``: by appending what is found, or by the bits of all vertices."""
+"""How a frontier is made, in ``claiming.cuh``: by appending found vertices, or from the bits of all vertices."""
 
 TABLES: dict[str, Table] = {
     "enterprise": Table(
@@ -205,4 +205,4 @@ TABLES: dict[str, Table] = {
 }
 
 RUNS: dict[str, Callable[..., Iterator[dict[str, Any]]]] = {name: partial(run, table) for name, table in TABLES.items()}
-"""The tables as benchmarks of their own."""
+"""The tables as separate benchmarks."""

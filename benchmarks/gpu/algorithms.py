@@ -1,8 +1,8 @@
-"""The algorithms on the device against what is to be reached there, and cuSPARSE beside PageRank, in one run.
+"""The algorithms on the device against the target figures, and cuSPARSE beside PageRank, in one run.
 
-Device times are medians over 16 sources (of three rounds each while a run is short); ``benchmarks/gpu/timing.py`` says
-what is inside. ``of_must`` and ``of_aim`` are our time over the figure: at most 1 is reached. Answers are checked in
-the run, at full size, by certificates and plain algorithms on the device; a wrong one is a row that says so.
+Device times are medians over 16 sources (of three rounds each if a run is short); ``benchmarks/gpu/timing.py`` defines
+what they include. ``of_must`` and ``of_aim`` are our time over the figure: the goal is at most 1. Answers are checked
+in the run, at full size, by certificates and plain algorithms on the device; a wrong one gives a row that says so.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def run(
     rows: Collection[str] = (),
     done: Collection[tuple[Any, ...]] = (),
 ) -> Iterator[dict[str, Any]]:
-    """A row for each graph and work; the graphs by name, the works by the beginnings of theirs."""
+    """Yield a row for each graph and work; graphs by name, works by the beginnings of their names."""
     from dromos.runner.devices import engine_for
 
     engine = engine_for("cuda")
@@ -58,7 +58,7 @@ def run(
 
 
 def chosen(work: Work, graph: str, rows: Collection[str]) -> bool:
-    """Whether the work is asked for, and for graphs of this kind."""
+    """Whether the work is selected, and is for graphs of this kind."""
     kind = graph.rstrip("0123456789x").rstrip("0123456789")
     named = not rows or any(work.name.startswith(part) or work.figure.startswith(part) for part in rows)
     return named and kind in work.graphs
@@ -69,7 +69,7 @@ def measured(engine: Engine, work: Work, case: Resident, spmv: float | None) -> 
     about = {"work": work.name, "graph": case.name}
     try:
         row = {**about, **sampled(engine, work, case).summary(work.per)}
-    except Exception as error:  # the rows after it are worth having; the command says at the end that one failed
+    except Exception as error:  # later rows are still useful; the command reports the failure at the end
         return {**about, "differs": True, "note": f"failed: {type(error).__name__}: {error}"}
     try:
         row["end_to_end_ms"] = end_to_end_ms(engine, work, case)
@@ -81,7 +81,7 @@ def measured(engine: Engine, work: Work, case: Resident, spmv: float | None) -> 
 
 
 def sampled(engine: Engine, work: Work, case: Resident) -> Samples:
-    """Runs from all sources, after one that compiles and one that tells how long it takes; some answers are checked."""
+    """Runs from all sources, after one that compiles and one that estimates the time; some answers are checked."""
     sources = case.sources if work.by_source else case.sources[:1]
     work.run(engine, case, sources[0], None)
     warm = work.run(engine, case, sources[0], None)
@@ -93,19 +93,19 @@ def sampled(engine: Engine, work: Work, case: Resident) -> Samples:
             samples.add(source, taken)
             if not number and source in sources[:4]:
                 work.check(case, source, taken.fields())
-            taken.fields = dict  # the state goes back to the device's memory
+            taken.fields = dict  # releases the state's memory on the device
     return samples
 
 
 def end_to_end_ms(engine: Engine, work: Work, case: Resident) -> float:
-    """The host's time for the public function; the first call is not counted."""
+    """The host's time for the public function; the first call does not count."""
     sources = case.sources[:6] if work.by_source else case.sources[:1] * 4
     times = [wall_ms(lambda source=source: work.public(engine, case, source)) for source in sources]  # type: ignore[misc]
     return statistics.median(times[1:] or times)
 
 
 def against_figures(work: Work, graph: str, ms: float) -> dict[str, Any]:
-    """What the figures are, and our time over them."""
+    """The figures, and our time over them."""
     figures = FIGURES.get((work.figure, graph))
     if figures is None:
         return {}
@@ -121,7 +121,7 @@ def spmv_ms(case: Resident) -> float:
 
     matrix = sparse_matrix(case.csr, "f4")
     vector = cp.full(case.csr.num_vertices, 1 / case.csr.num_vertices, cp.float32)
-    _ = matrix @ vector  # it takes its buffers
+    _ = matrix @ vector  # allocates its buffers
     return statistics.median(milliseconds(lambda: matrix @ vector)[0] for _ in range(20))
 
 

@@ -1,4 +1,4 @@
-"""Breadth-first search as one would write it first, for the ablation tables: see ``kernels/baseline.cuh``."""
+"""Breadth-first search in its simplest form, for the ablation tables: see ``kernels/baseline.cuh``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ALPHA, _BETA = 15.0, 24.0
 
 
 def plain_bfs(csr: DeviceCsr, source: int) -> Timed:
-    """Levels and parents, timed as the engine's are: memory and the initial state are there before."""
+    """Levels and parents, timed as the engine's are: memory and the initial state exist before."""
     import cupy as cp
 
     n = csr.num_vertices

@@ -99,7 +99,7 @@ def _take_turns(folders: list[tuple[str, Path]], graph: str, works: list[str], s
     try:
         for name, folder in folders:
             versions.append(Version(name, folder))
-            versions[-1].ask(graph=graph, works=works)  # both at once: this is not timed
+            versions[-1].ask(graph=graph, works=works)  # both at once, since this is not timed
         for version in versions:
             version.answer()
         begin = time.perf_counter()
@@ -126,7 +126,7 @@ def _row(graph: str, work: str, times: Times) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-# ---- in the process of a version: only what both have is imported here ----------------------------------------------
+# ---- in the process of a version: only what both versions have is imported here --------------------------------------
 
 
 class _Worker:
@@ -143,7 +143,7 @@ class _Worker:
         self._case: Any = None
 
     def graph(self, graph: str, works: list[str]) -> None:
-        """Make a graph, and run the works on it twice: kernels are compiled, and copies made."""
+        """Make a graph, and run the works on it twice, so that kernels are compiled and copies made."""
         from benchmarks.gpu.resident import resident
 
         if self._case is not None:
@@ -173,7 +173,7 @@ class _Worker:
 
 def _answer_all() -> None:
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what a library prints must not get between the answers
+    os.dup2(2, 1)  # output of libraries must not mix with the answers
     worker = _Worker()
     for line in sys.stdin:
         question = json.loads(line)

@@ -1,11 +1,11 @@
 """Kernels for whole graphs on the GPU beside those of the CPU, as a caller sees them.
 
 A row is a graph and an algorithm. ``ms`` is the time of a whole call with ``device="cuda"`` up to arrays on the host,
-the graph already on the device: the median of some. ``first_ms`` is that of the first call on the graph, which copies
-it, and loads or compiles kernels that no earlier row has used. The peer is ``device="cpu"`` on all cores: the median as
-well, or the first call where that takes seconds. ``ratio`` is our time over the peer's. ``differs``: whether the
-answers do; of sums, by more than their rounding, and of communities, whether the modularity is lower by more than 1 %
-(``modularity`` and ``peer_modularity`` tell both).
+with the graph already on the device: the median of several. ``first_ms`` is the first call on the graph, which copies
+it, and loads or compiles kernels that no earlier row has used. The peer is ``device="cpu"`` on all cores: also the
+median, or the first call if that takes seconds. ``ratio`` is our time over the peer's. ``differs``: whether the answers
+differ; for sums, by more than their rounding, and for communities, whether the modularity is lower by more than 1 %
+(``modularity`` and ``peer_modularity`` give both).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["KEY", "run"]
 
 KEY = ("graph", "row")
 _ROUNDS = 5
-_MOST_SECONDS = 1.5  # after which a call is not made again
+_MOST_SECONDS = 1.5  # after which a call is not repeated
 _SEEDS = 1024
 
 
@@ -87,7 +87,7 @@ def run(
         made = make(name)
         mine = {label: row for label, row in wanted.items() if graphs or quick or name in row.graphs}
         hosts = {weighted: made.host(weighted) for weighted in {row.weighted for row in mine.values()}}
-        del made  # the device's memory is for the copies that calls make
+        del made  # free the device's memory for the copies that calls make
         for label, row in mine.items():
             graph = hosts[row.weighted]
             say(f"{name}: {graph.num_vertices:,} vertices, {graph.num_edges:,} edges, {label}")

@@ -1,10 +1,10 @@
 """Betweenness from many sources on the device: one block per source, against one source after the other.
 
-A row is a graph and a number of sources, vertices with edges drawn at random. ``ms`` is device time a source of all of
-them at once, on as many ``blocks`` as the device has room for, whether the engine would take them or not: ``chosen``
-says whether its own rule does. The peer is the engine's other way, every source with the whole device; ``peer_ms`` is
-its time a source, of twelve. ``ratio`` is our time over the peer's: below 1 blocks are faster. Graphs are resident
-before, sums are resident after; each is called once before it is timed.
+A row is a graph and a number of sources, random vertices with edges. ``ms`` is the device time per source of all of
+them at once, on as many ``blocks`` as the device has room for, whether or not the engine would use them: ``chosen`` is
+the decision of its own rule. The peer is the engine's other way, every source with the whole device; ``peer_ms`` is its
+time per source, over twelve sources. ``ratio`` is our time over the peer's: below 1 blocks are faster. Graphs are
+resident before, sums are resident after; each is called once before it is timed.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _COUNTS = (16, 64, 256, 1024)
 _FEW = 12
 """Sources one after the other."""
 _CHECKED_BLOCKS = 4
-"""Blocks for these few, so that each takes several: what one source leaves behind for the next would show."""
+"""Blocks for these few sources, so that each block handles several: state that leaks from one to another would show."""
 _ROUNDS = 3
 _LONG, _TOO_LONG = 1000.0, 3000.0
-"""Milliseconds of a call that is not repeated, and of one after which larger counts are left out."""
+"""Milliseconds beyond which a call is not repeated, and beyond which larger counts are skipped."""
 _TOLERANCE = 1e-9
 
 
@@ -73,7 +73,7 @@ def _rows(case: Resident, sources: Sequence[int], counts: dict[str, int]) -> Ite
 
 
 def _typical_ms(work: Callable[[], Any]) -> float:
-    """The median of some rounds, or the first where it is long enough to stand for itself."""
+    """The median of some rounds, or the first if it is long enough by itself."""
     first = milliseconds(work)[0]
     if first >= _LONG:
         return first
@@ -89,14 +89,14 @@ def _one_after_the_other(graph: Any, sources: Sequence[int]) -> Any:
 
 
 def _by_blocks(graph: Any, sources: Sequence[int], blocks: int) -> Any:
-    """As the engine does it: a source with too many paths for a block is left to the whole device."""
+    """As in the engine: a source with too many paths for a block is left to the whole device."""
     total, left = brandes.by_blocks(graph, sources, blocks, endpoints=False, progress=None)
     betweenness.one_by_one(graph, left, total, endpoints=False, progress=None)
     return total
 
 
 def _differs(case: Resident, sources: Sequence[int]) -> bool:
-    """Whether both ways give other sums; a single source's are held against the graph, which ends the run if wrong."""
+    """Whether the two ways give different sums; one source is checked against the graph, an error ends the run."""
     graph, source = case.device_graph(), case.sources[0]
     checks.betweenness(case.csr, source, graph.to_given_order(_by_blocks(graph, [source], 1)))
     want = _one_after_the_other(graph, sources)

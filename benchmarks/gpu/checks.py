@@ -1,6 +1,6 @@
-"""Whether an answer at full size is right: certificates and plain algorithms on the device, all exact but for sums.
+"""Checks of answers at full size: certificates and plain algorithms on the device, all exact except for sums.
 
-Each function ends the run with :class:`~dromos.errors.VerificationError` where an answer is wrong.
+Each function raises :class:`~dromos.errors.VerificationError` if an answer is wrong, which ends the run.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _arrays(graph: DeviceCsr) -> tuple[Any, Any]:
 
 
 def graph_faults(graph: DeviceCsr, weighted: bool = True) -> dict[str, int]:
-    """How many faults of each kind the graph has."""
+    """The number of faults of each kind in the graph."""
     wrong = _counter(len(_GRAPH_FAULTS))
     launch_loop("check", "check_graph", 32 * graph.num_vertices, *_arrays(graph),
            graph.weights if weighted else np.uint64(0), np.int64(graph.num_vertices), wrong)  # fmt: skip
@@ -69,7 +69,7 @@ def levels(graph: DeviceCsr, source: int, level: Any) -> None:
 
 
 def parents(graph: DeviceCsr, source: int, level: Any, parent: Any) -> None:
-    """Every parent is a neighbour one level up."""
+    """Every parent is a neighbor one level up."""
     wrong = _counter()
     launch_loop("check", "check_parents", graph.num_vertices, *_arrays(graph), np.int64(graph.num_vertices),
            np.int64(source), level.astype("i4", copy=False), parent.astype("i4", copy=False), wrong)  # fmt: skip
@@ -83,13 +83,13 @@ def components(graph: DeviceCsr, label: Any) -> None:
 
 
 def cores(graph: DeviceCsr, core: Any) -> None:
-    """Core numbers are those of peeling."""
+    """Core numbers equal those of peeling."""
     wrong = int((core.astype("i4", copy=False) != reference_cores(graph)).sum())
     _require(not wrong, f"{graph.name}: {wrong:,} vertices have a wrong core number")
 
 
 def triangles(graph: DeviceCsr, counts: Any) -> None:
-    """They sum to three a triangle, and a few hundred vertices drawn at random are counted again."""
+    """They sum to three per triangle, and a few hundred random vertices are counted again."""
     import cupy as cp
 
     total = int(counts.sum())
@@ -116,7 +116,7 @@ def betweenness(graph: DeviceCsr, source: int, dependency: Any, tolerance: float
 
 
 def ranks(graph: DeviceCsr, iterations: int, rank: Any) -> None:
-    """Ranks are those of cuSPARSE to what their type can hold, summed over all vertices."""
+    """Ranks equal those of cuSPARSE to the precision of their type, summed over all vertices."""
     import cupy as cp
 
     slack = 1e-10 if rank.dtype == cp.float64 else 1e-4

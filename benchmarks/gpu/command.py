@@ -29,7 +29,7 @@ __all__ = ["main"]
 
 
 class Benchmark(NamedTuple):
-    """What gives rows, by what a row is known, and how rows are ordered."""
+    """The function that yields rows, the key of a row, and how rows are ordered."""
 
     run: Callable[..., Iterator[dict[str, Any]]]
     key: tuple[str, ...]
@@ -52,14 +52,14 @@ BENCHMARKS: dict[str, Benchmark] = {
 
 
 def main(args: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    """Run what was asked for; 1 if an answer was wrong."""
+    """Run the requested benchmarks; return 1 if an answer was wrong."""
     unknown = set(args.names) - set(BENCHMARKS)
     if unknown:
         parser.error(f"no benchmark {', '.join(sorted(unknown))} of a GPU; there are {', '.join(BENCHMARKS)}")
     try:
         about = describe()
         compile_less()
-    except Exception as error:  # CuPy missing, a driver missing or too old, no device: each has an exception of its own
+    except Exception as error:  # CuPy missing, a driver missing or too old, no device: each raises its own exception
         parser.exit(1, f"--gpu needs a CUDA device and CuPy: {type(error).__name__}: {error}\n")
     folder = record.RESULTS / about["device"].removeprefix("NVIDIA ").lower().replace(" ", "-")
     wrong = False

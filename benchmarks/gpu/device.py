@@ -1,4 +1,4 @@
-"""The device that is measured on: its kernels of ours, its clock, and its name."""
+"""The measured device: the benchmark's own kernels, its clock, and its name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_THREADS = 132 * 2048 * 8
 
 
 def compile_less() -> None:
-    """Have CuPy compile its plain sums: those by CUB take it five seconds for each new kind of sum."""
+    """Make CuPy use its plain sums: CUB takes it five seconds to compile for each new kind of sum."""
     from cupy._core import set_reduction_accelerators
 
     set_reduction_accelerators([])
@@ -36,15 +36,15 @@ def launch(name: str, kernel: str, threads: int, *arguments: Any) -> None:
 
 
 def launch_loop(name: str, kernel: str, threads: int, *arguments: Any) -> None:
-    """As :func:`launch`, for a kernel whose threads take more than one share if there are fewer than ``threads``."""
+    """Like :func:`launch`, for a kernel whose threads take several shares if there are fewer than ``threads``."""
     launch(name, kernel, min(threads, _MOST_THREADS), *arguments)
 
 
 def milliseconds(work: Callable[[], Any]) -> tuple[float, Any]:
-    """What ``work`` takes on the device by CUDA events around it, and what it gives.
+    """The time of ``work`` on the device, by CUDA events around it, and its result.
 
-    The clock starts when the device has done all that was asked of it before, so it also counts the gaps in which the
-    device waits for the host.
+    The clock starts when the device has finished all earlier work, so it also counts the gaps in which the device waits
+    for the host.
     """
     import cupy as cp
 

@@ -1,6 +1,6 @@
-"""What is to be reached on one H200: milliseconds of other systems measured there on graphs of the same make.
+"""Target figures on one H200: milliseconds of other systems measured there on graphs of the same make.
 
-``must`` is a requirement, ``aim`` a hope. The peers are named by who was the fastest; Gunrock is given beside it.
+``must`` is a requirement, ``aim`` a hope. ``peer`` is the fastest other system; Gunrock's figure is given beside it.
 """
 
 from __future__ import annotations

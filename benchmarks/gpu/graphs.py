@@ -1,9 +1,9 @@
-"""The graphs that the CUDA engine is measured on, made on the device and never seen by the host.
+"""The graphs that the CUDA engine is measured on, made on the device without the host.
 
-A name says all: ``kron22`` is an R-MAT graph (a, b, c = .57, .19, .19; ids permuted) of 2^22 vertices, ``urand22`` a
-uniform one, both with 16 edges per vertex before loops and duplicates are left out and both directions are stored, and
-``kron27x17`` has 17; ``grid3000`` is the 3000 x 3000 lattice and ``grid20x500`` one of other sides. The same seed gives
-the same graph.
+The name gives all parameters: ``kron22`` is an R-MAT graph (a, b, c = .57, .19, .19; ids permuted) of 2^22 vertices,
+``urand22`` a uniform one. Both have 16 edges per vertex before loops and duplicates are dropped and both directions are
+stored; ``kron27x17`` has 17. ``grid3000`` is the 3000 x 3000 lattice and ``grid20x500`` one of other sides. The same
+seed gives the same graph.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ class DeviceCsr:
 
     @property
     def num_vertices(self) -> int:
-        """How many vertices there are, isolated ones included."""
+        """The number of vertices, including isolated ones."""
         return len(self.offsets) - 1
 
     @property
     def num_arcs(self) -> int:
-        """How many arcs there are: two an edge."""
+        """The number of arcs: two per edge."""
         return len(self.targets)
 
     @cached_property
     def degrees(self) -> Any:
-        """The number of neighbours of each vertex."""
+        """The number of neighbors of each vertex."""
         return self.offsets[1:] - self.offsets[:-1]
 
     @cached_property
@@ -64,7 +64,7 @@ class DeviceCsr:
 
     @cached_property
     def largest_component(self) -> Any:
-        """The component of the vertex of most neighbours: on these graphs, the largest one."""
+        """The component of the vertex with the most neighbors: on these graphs, the largest one."""
         from benchmarks.gpu.references import reference_levels
 
         if self.name.startswith("grid"):  # connected, and thousands of levels deep
@@ -74,7 +74,7 @@ class DeviceCsr:
         return reference_levels(self, int(self.degrees.argmax())) >= 0
 
     def sources(self, count: int = SOURCES) -> list[int]:
-        """Vertices of the largest component, drawn once and for all."""
+        """Random vertices of the largest component, the same in every run."""
         inside = self.largest_component.nonzero()[0]
         places = np.random.default_rng(self.seed).choice(len(inside), min(count, len(inside)), replace=False)
         return [int(v) for v in inside[places].get()]
@@ -87,14 +87,14 @@ class DeviceCsr:
             other = self._hosts.get(not weighted)
             offsets = self.offsets.get() if other is None else other.offsets
             targets = self.targets.get() if other is None else other.targets
-            # what the flags say is what the graph was made to be; to look again would take the host minutes
+            # the flags state how the graph was made; checking them again would take the host minutes
             flags = Flags(directed=False, symmetric=True, sorted=True, parallel_edges=False, self_loops=False)
             weights = self.weights.get() if weighted else None
             self._hosts[weighted] = dr.Graph._make(offsets, targets, weights, flags=flags)
         return self._hosts[weighted]
 
     def forget_hosts(self) -> None:
-        """Give the memory of the host's copies back."""
+        """Release the memory of the host's copies."""
         self._hosts.clear()
 
 
@@ -129,7 +129,7 @@ def _named(kind: str, scale: int, edge_factor: int) -> str:
 
 
 def grid(rows: int, columns: int, seed: int = SEED) -> DeviceCsr:
-    """The lattice of ``rows`` x ``columns``, four neighbours each."""
+    """The lattice of ``rows`` x ``columns``, with four neighbors each."""
     import cupy as cp
 
     count, sides = rows * columns, (np.int64(rows), np.int64(columns))
@@ -142,10 +142,10 @@ def grid(rows: int, columns: int, seed: int = SEED) -> DeviceCsr:
 
 
 def _rows(kernel: str, about: tuple[Any, ...], edges: int, vertices: int) -> tuple[Any, Any]:
-    """Offsets and targets of the edges that ``kernel`` draws, loops and duplicates left out.
+    """Offsets and targets of the edges that ``kernel`` draws, without loops and duplicates.
 
-    A large graph is made in pieces, a range of vertices each: all edges are drawn anew for each piece, and those of its
-    vertices are sorted. So memory beside the graph is bounded, and no array that is sorted has 2^31 keys.
+    A large graph is made in pieces, each a range of vertices: for each piece, all edges are drawn again and those of
+    its vertices are sorted. So the memory in addition to the graph is bounded, and no sorted array has 2^31 keys.
     """
     import cupy as cp
 
@@ -170,7 +170,7 @@ def _rows(kernel: str, about: tuple[Any, ...], edges: int, vertices: int) -> tup
 
 
 def _sorted_once(keys: Any) -> Any:
-    """The keys in rising order, each once."""
+    """The distinct keys in ascending order."""
     import cupy as cp
 
     keys.sort()

@@ -1,13 +1,15 @@
 """One graph on the CPU and the GPU together, against each of them alone, in the same run.
 
-``ms`` is the time of the supersteps (an iteration's for PageRank), exchange included, without splitting the graph,
-copying it to the device and preparing the run; ``cpu_ms`` and ``cuda_ms`` are what each processor worked in that time.
-The peers are the GPU alone and the CPU alone, with their own fused kernels and native ones: ``ratio`` is ours over the
-better of them, ``over_cpu`` how many times faster than the CPU alone it is. ``stream_ms`` is the GPU alone when as
-much of the arcs lies on it as the hybrid leaves it, and the rest in the host's memory. ``predicted_ms`` is the time by
-the model, from the rates of this machine, which a row of its own tells; ``predicted_over_cpu`` is the speed-up that
-this is over the CPU alone as measured. ``totem_ms`` are figures of TOTEM. The rows "splitting" tell what it takes to
-split a graph: ``gb_per_s`` of ids and weights, and ``again_ms`` when it was split so before.
+``ms`` is the time of the supersteps (of an iteration for PageRank), including the exchange, but without splitting the
+graph, copying it to the device and preparing the run; ``cpu_ms`` and ``cuda_ms`` are the working times of each
+processor within it. The peers are the GPU alone and the CPU alone, with their own fused and native kernels: ``ratio``
+is ours over the better of them, ``over_cpu`` how many times faster than the CPU alone it is. ``stream_ms`` is the GPU
+alone with the same share of the arcs on it as in the hybrid, and the rest in the host's memory.
+
+``predicted_ms`` is the time by the model, from the rates of this machine, which have a row of their own;
+``predicted_over_cpu`` is that prediction's speed-up over the CPU alone as measured. ``totem_ms`` are figures of TOTEM.
+The rows "splitting" give the cost of splitting a graph: ``gb_per_s`` of ids and weights, and ``again_ms`` if it was
+split that way before.
 """
 
 from __future__ import annotations
@@ -43,9 +45,9 @@ GRAPHS = ("kron21", "kron24")
 _QUICK_GRAPHS = ("kron14",)
 _ITERATIONS, _ROUNDS = 5, 40
 _ONLY = {"max_iter": _ITERATIONS, "tol": 0, "on_limit": "return"}
-_MOST_SECONDS = 1.0  # after which a call is not made again
-_LARGE = 1 << 28  # arcs, from which on a stream is measured too, and one way to split alone
-_RESIDENT = 0.75  # the part of the arcs that is on the device then
+_MOST_SECONDS = 1.0  # after which a call is not repeated
+_LARGE = 1 << 28  # arcs from which a stream is measured too, and only one way to split
+_RESIDENT = 0.75  # the share of the arcs on the device then
 _SHARES: tuple[float, ...] = (0.05, 0.1, 0.25, 0.5, 0.75)
 _SPLITS: tuple[Split, ...] = ("high", "low", "random")
 WORKS: dict[str, tuple[bool, str, Callable[..., Any]]] = {
@@ -54,7 +56,7 @@ WORKS: dict[str, tuple[bool, str, Callable[..., Any]]] = {
     "components": (False, "label", lambda graph, source, **how: dr.connected_components(graph, **how)),
     "sssp": (True, "distance", lambda graph, source, **how: dr.sssp(graph, source, **how)),
 }  # fmt: skip
-"""Whether it takes weights, the field that is compared, and the call."""
+"""Whether it needs weights, the field that is compared, and the call."""
 MODELS: dict[str, SplitCost | None] = {
     "bfs": cost_of("bfs").split,
     "pagerank, an iteration": ITERATION,
@@ -67,15 +69,15 @@ FIGURES: dict[str, dict[str, float]] = {
     "components": {"totem_ms": 174.0, "must_ms": 80.0, "aim_ms": 25.0},
     "sssp": {"totem_ms": 251.0, "must_ms": 200.0, "aim_ms": 80.0},
 }
-"""For kron24 with a quarter of the edges on the CPU, which takes the hubs; TOTEM's own code, measured once on such a
+"""For kron24 with a quarter of the edges on the CPU, including the hubs; TOTEM's own code, measured once on such a
 machine, without splitting."""
 
 
 def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = ()) -> Iterator[dict[str, Any]]:
-    """A row for each graph, algorithm, split and share, and the rates of the processors.
+    """Yield a row for each graph, algorithm, split and share, and the rates of the processors.
 
-    Rates are measured before each graph and after the last, as they are in several processes elsewhere: the best
-    counts. Only then it is known what the model says, so all rows come at the end.
+    Rates are measured before each graph and after the last, as in several processes elsewhere: the best counts. Only
+    then are the predictions known, so all rows come at the end.
     """
     names = graphs or (_QUICK_GRAPHS if quick else GRAPHS)
     found = [row for name in names for row in _rows(name, rows)]
@@ -87,7 +89,7 @@ def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str]
 
 
 def _rows(name: str, rows: Collection[str]) -> Iterator[tuple[dict[str, Any], list[PartSize] | None]]:
-    """What was measured on a graph, and of runs the sizes of the parts."""
+    """The measurements on a graph, and for runs the sizes of the parts."""
     _rates()
     csr = make(name)
     source = csr.sources(1)[0]
@@ -111,8 +113,8 @@ def _rows(name: str, rows: Collection[str]) -> Iterator[tuple[dict[str, Any], li
 def _on_both(
     graph: dr.Graph, source: int, works: dict[str, Any], split: Split, share: float, peers: dict[str, Any]
 ) -> Iterator[tuple[dict[str, Any], list[PartSize] | None]]:  # fmt: skip
-    """A graph that is split in one way: what splitting takes, then each algorithm."""
-    # its splits go with a graph: all of them together would not fit the machine
+    """A graph that is split in one way: the cost of splitting, then each algorithm."""
+    # splits are kept with their graph: all of them together would not fit in memory
     graph = dr.Graph._make(graph.offsets, graph.targets, graph.weights, flags=graph.known_flags)
     times = []
     for _ in range(2):
@@ -132,7 +134,7 @@ def _on_both(
 
 
 def _alone(graph: dr.Graph, source: int, row: str, work: tuple[bool, str, Callable[..., Any]]) -> dict[str, Any]:
-    """Each processor by itself; the device's copies are let go, so that the hybrid has the room."""
+    """Each processor by itself; the device's copies are released, so that the hybrid has the room."""
     found = {device: _measured(work[2], graph, source, row, device=device) for device in ("cuda", "cpu")}
     forget()
     if graph.num_arcs >= _LARGE:
@@ -179,7 +181,7 @@ def _row(row: str, field: str, ours: tuple[float, Any], peers: dict[str, Any]) -
 
 
 def _rates() -> list[Rates]:
-    """What the processors do in a second, after another measurement."""
+    """The rates of the processors, after another measurement."""
     from dromos.engines.cpu.part import CpuLeaf
     from dromos.engines.cuda.part import CudaLeaf
 
@@ -187,7 +189,7 @@ def _rates() -> list[Rates]:
 
 
 def _predicted(row: dict[str, Any], parts: Sequence[PartSize], rates: list[Rates]) -> dict[str, float]:
-    """What the model says of a run, or of an iteration."""
+    """The model's prediction for a run, or for an iteration."""
     work = MODELS[row["row"]]
     assert work is not None
     ms = predicted_run(work, parts, rates) * 1e3

@@ -1,8 +1,8 @@
-"""Graphs of more than 2^31 and 2^32 arcs, and ids of eight bytes: right answers first, times beside them.
+"""Graphs of more than 2^31 and 2^32 arcs, and ids of eight bytes: correct answers first, with their times.
 
 ``kron27`` has more than 2^31 arcs, which the device still counts in 32 unsigned bits; ``kron27x17`` has more than 2^32
-and takes offsets of eight bytes. The host's ids have eight bytes beyond 2^31 vertices; here a smaller graph is given
-such ids. Answers are checked on the device as in ``algorithms``: levels, parents and distances by certificates over all
+and needs offsets of eight bytes. The host's ids have eight bytes beyond 2^31 vertices; here a smaller graph gets such
+ids. Answers are checked on the device as in ``algorithms``: levels, parents and distances by certificates over all
 arcs, labels and ranks against plain kernels. Rows of the CPU are whole calls on the same graph, checked the same way.
 """
 
@@ -42,7 +42,7 @@ class WideIds(Resident):
 
 
 def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = ()) -> Iterator[dict[str, Any]]:
-    """A row for each graph and work; on the first graph also on the CPU."""
+    """Yield a row for each graph and work; on the first graph also on the CPU."""
     from dromos.runner.devices import engine_for
 
     engine = engine_for("cuda")
@@ -62,7 +62,7 @@ def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str]
 
 
 def _ends_of_edges(csr: Any) -> list[int]:
-    """The vertex of most neighbours, and one drawn among those that have any."""
+    """The vertex with the most neighbors, and a random one with neighbors."""
     inside = (csr.degrees > 0).nonzero()[0]
     drawn = np.random.default_rng(csr.seed).integers(len(inside), size=_SOURCES - 1)
     return [int(csr.degrees.argmax()), *(int(inside[int(place)]) for place in drawn)]

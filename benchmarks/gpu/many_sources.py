@@ -1,10 +1,10 @@
 """Searches from many sources at once on the device: against single ones, against iBFS's figures, and by grouping.
 
 ``joint N``: N searches of one group, the median over groups of random sources; the device's time from a resident graph
-and a list of sources to resident sums (``ms``), and of that the kernel that goes through the levels (``kernel_ms``).
-``GTEPS`` counts every arc once a search, as iBFS does. ``ratio`` is ``ms`` over the time of as many single searches of
-ours (some are timed and counted up). ``grouping``: 4,096 sources in groups of 128 by GroupBy's rules against random
-groups, by the host's clock, and ``ratio`` by the kernels' time; ``sharing`` and ``sharing_peer`` are the sharing
+and a list of sources to resident sums (``ms``), and within it the kernel that goes through the levels (``kernel_ms``).
+``GTEPS`` counts every arc once per search, as iBFS does. ``ratio`` is ``ms`` over the time of as many of our single
+searches (some are timed and extrapolated). ``grouping``: 4,096 sources in groups of 128 by GroupBy's rules against
+random groups, by the host's clock, and ``ratio`` by the kernels' time; ``sharing`` and ``sharing_peer`` are the sharing
 degrees of both.
 """
 
@@ -84,7 +84,7 @@ def _joint(case: Resident, count: int, single: float) -> dict[str, Any]:
 
 
 def _differs(case: Resident, count: int) -> bool:
-    """Whether distances of some searches, or sums over them, are not those of the graph."""
+    """Whether the distances of some searches, or sums over them, are wrong for the graph."""
     import cupy as cp
 
     from dromos.engines.cuda.native.joint import Search

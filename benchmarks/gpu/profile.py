@@ -1,11 +1,11 @@
-"""One run of each algorithm for Nsight Compute to watch; what it sees of a run's kernels is summed up into a table.
+"""One run of each algorithm under Nsight Compute, and a table that sums up the metrics of each run's kernels.
 
     ncu --profile-from-start off --nvtx --csv --page raw --print-units base --log-file ncu.csv \\
         --metrics $(python -m benchmarks.gpu.profile --metrics) python -m benchmarks.gpu.profile [GRAPH …]
     python -m benchmarks.gpu.profile --table ncu.csv
 
-Every kernel is run several times over, with its memory put back in between, so its time here is that of a device which
-does nothing else, without the host's part.
+Nsight Compute runs every kernel several times, restoring its memory in between, so the time here is that of a device
+that does nothing else, without the host's part.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ METRICS = {
 _ADDED_UP = {"ms": 1e-6, "GB of memory": 1e-9, "M L2 sectors": 1e-6}  # from nanoseconds, bytes and sectors
 _GRAPHS = ("kron22", "urand22", "grid3000")
 _LABEL = re.compile(r"<default domain>:([^:]+)")
-_SHORT = 0.02  # of a run's time: kernels below are copies and fills
+_SHORT = 0.02  # of a run's time: kernels below this are copies and fills
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the algorithms on the graphs that are named, or print what the head of this file says."""
+    """Run the algorithms on the named graphs, or print the metrics or the table (see the module docstring)."""
     if arguments[:1] == ["--metrics"]:
         print(",".join(METRICS))
     elif arguments[:1] == ["--table"]:
@@ -66,7 +66,7 @@ def _watch(names: Iterable[str]) -> None:
     for name in names:
         case = resident(name, 4)
         for label, call in _calls(engine, case):
-            call()  # compiled, and the memory taken
+            call()  # compile, and allocate the memory
             cp.cuda.Device().synchronize()
             cp.cuda.runtime.profilerStart()
             with time_range(f"{label} on {name}"):
@@ -90,7 +90,7 @@ def _calls(engine: Any, case: Resident) -> Iterator[tuple[str, Any]]:
 
 
 def rows_of(kernels: Iterable[dict[str, str]]) -> Iterator[dict[str, Any]]:
-    """A row for each run: what was counted is added up over its kernels, shares are weighed by their times.
+    """A row for each run: counters are summed over its kernels, percentages are weighted by their times.
 
     >>> one = {"Ranges": '7 "<default domain>:bfs on kron22:none"', "gpu__time_duration.sum": "2000000"}
     >>> two = {**one, "gpu__time_duration.sum": "1000000", "dram__bytes.sum": "3,000,000,000"}

@@ -1,4 +1,4 @@
-"""Plain algorithms on the device, a pass over all vertices at a time, to hold the engine's answers against."""
+"""Plain algorithms on the device, one pass over all vertices at a time, to compare the engine's answers with."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def _flag() -> Any:
 
 
 def reference_levels(graph: DeviceCsr, source: int) -> Any:
-    """The levels from ``source``, -1 where there is no path."""
+    """The levels from ``source``; -1 if there is no path."""
     import cupy as cp
 
     level, n = cp.full(graph.num_vertices, -1, cp.int32), np.int64(graph.num_vertices)
     level[source] = 0
     found, now = _flag(), 0
     while True:
-        for _ in range(1 if now < 64 else 64):  # deep graphs ask less often whether there is more
+        for _ in range(1 if now < 64 else 64):  # deep graphs test less often whether there is more
             launch_loop(
                 "check", "next_level", graph.num_vertices, graph.offsets, graph.targets, n, level, np.int32(now), found
             )
@@ -54,13 +54,13 @@ def reference_labels(graph: DeviceCsr) -> Any:
 
 
 def reference_cores(graph: DeviceCsr) -> Any:
-    """Core numbers by peeling, a pass over all vertices at a time."""
+    """Core numbers by peeling, one pass over all vertices at a time."""
     import cupy as cp
 
     core, left = cp.full(graph.num_vertices, -1, cp.int32), graph.degrees.astype(cp.int32)
     gone, count, k = 0, _flag(), 0
     while gone < graph.num_vertices:
-        for _ in range(8):  # asking after every pass would cost more than the passes that find nothing
+        for _ in range(8):  # a test after every pass would cost more than the passes that find nothing
             launch_loop("check", "peel", graph.num_vertices, graph.offsets, graph.targets, np.int64(graph.num_vertices),
                    np.int32(k), left, core, count)  # fmt: skip
         now = int(count[0])
@@ -72,7 +72,7 @@ def reference_cores(graph: DeviceCsr) -> Any:
 
 
 def reference_ranks(graph: DeviceCsr, iterations: int, alpha: float = 0.85) -> Any:
-    """Ranks in float64 after ``iterations``, by cuSPARSE; a warp per row where there are too many arcs for it."""
+    """Ranks in float64 after ``iterations``, by cuSPARSE; by a warp per row if there are too many arcs for it."""
     import cupy as cp
 
     gathered = _by_warps(graph) if graph.num_arcs >= 2**31 else sparse_matrix(graph, "f8").__matmul__
@@ -86,7 +86,7 @@ def reference_ranks(graph: DeviceCsr, iterations: int, alpha: float = 0.85) -> A
 
 
 def _by_warps(graph: DeviceCsr) -> Callable[[Any], Any]:
-    """The sum over each vertex's neighbours of what they send."""
+    """A function that sums what each vertex's neighbors send."""
     import cupy as cp
 
     def gathered(sent: Any) -> Any:

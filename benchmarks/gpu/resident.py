@@ -1,4 +1,4 @@
-"""A graph that is on the device and stands for one of the host, so that nothing is copied when a run begins."""
+"""A graph on the device that represents one of the host, so that nothing is copied when a run begins."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["Resident", "resident"]
 
 @dataclass
 class Resident:
-    """The arrays as they were made, the graphs for the engine, and the vertices to start from."""
+    """The arrays as they were made, the graphs for the engine, and the start vertices."""
 
     csr: DeviceCsr
     sources: list[int]
     share: float = 1.0
-    """The share of the arcs that lies on the device; the rest lies in the host's memory."""
+    """The share of the arcs on the device; the rest is in the host's memory."""
 
     @property
     def name(self) -> str:
@@ -30,12 +30,12 @@ class Resident:
 
     @cached_property
     def graph(self) -> dr.Graph:
-        """Without weights."""
+        """The graph without weights."""
         return self._registered(weighted=False)
 
     @cached_property
     def weighted(self) -> dr.Graph:
-        """With whole weights 1..255."""
+        """The graph with whole weights 1..255."""
         return self._registered(weighted=True)
 
     def _registered(self, weighted: bool) -> dr.Graph:
@@ -56,7 +56,7 @@ class Resident:
         return device_graph(self.weighted if weighted else self.graph)
 
     def random_sources(self, count: int, seed: int) -> Any:
-        """Vertices with edges, drawn at random; fewer than ``count`` where there are no more."""
+        """Random vertices with edges; fewer than ``count`` if there are no more."""
         inside = np.flatnonzero(np.diff(self.graph.offsets) > 0)
         drawn = np.random.default_rng(seed).choice(inside, min(count, len(inside)), replace=False)
         return drawn.astype(np.int64)
@@ -75,6 +75,6 @@ class Resident:
 
 
 def resident(name: str, sources: int = SOURCES) -> Resident:
-    """The graph called ``name``, made on the device, with so many sources."""
+    """The graph called ``name``, made on the device, with ``sources`` sources."""
     csr = make(name)
     return Resident(csr, csr.sources(sources))

@@ -1,13 +1,14 @@
-"""Every algorithm on every legal path on a few small graphs, for compute-sanitizer to watch.
+"""Every algorithm on every legal path on a few small graphs, to run under compute-sanitizer.
 
     compute-sanitizer --tool memcheck  python -m benchmarks.gpu.sanitize
     compute-sanitizer --tool racecheck python -m benchmarks.gpu.sanitize
 
-With names of algorithms it runs those alone, and ``--list`` prints the names: a tool takes long to rewrite kernels, on
-one core, so several are best run side by side.
+With names of algorithms it runs only those, and ``--list`` prints the names: a tool takes long to instrument kernels,
+on one core, so several processes are best run side by side.
 
-Memory is taken from the driver array by array, not from a pool, so that a step beyond an array is a step outside of it.
-Answers are verified as well: a tool that slows kernels a hundredfold finds orders that nobody else sees.
+Memory is allocated from the driver array by array, not from a pool, so that an access beyond an array is an access
+outside of its allocation. Answers are verified as well: a tool that slows kernels a hundredfold exposes orders of
+execution that do not occur otherwise.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def _beliefs(graph: dr.Graph, how: dict[str, Any]) -> Any:
 
 
 def _many(graph: dr.Graph) -> range:
-    """More sources than one group takes, where there are so many vertices."""
+    """More sources than one group takes, if there are enough vertices."""
     return range(min(graph.num_vertices, 600))
 
 
@@ -93,7 +94,7 @@ NO_PATHS = (
 
 
 def small_graphs() -> Iterator[tuple[str, dr.Graph, dr.Graph]]:
-    """A skewed graph, a flat one, a lattice, and a star whose hub has a block of threads to itself."""
+    """A skewed graph, a flat one, a lattice, and a star whose hub has a block of threads of its own."""
     for name in ("kron7", "urand6", "grid9x14"):
         made = make(name)
         yield name, made.host(), made.host(weighted=True)
@@ -106,7 +107,7 @@ def small_graphs() -> Iterator[tuple[str, dr.Graph, dr.Graph]]:
 
 
 def _limit_grids(most: int) -> None:
-    """No more blocks than that for kernels that fill the device: more of them show nothing more, and cost minutes."""
+    """Limit the blocks of kernels that fill the device: more of them show nothing more, and cost minutes."""
     whole = Module.cooperative_grid
 
     def few(self: Module, *given: Any, **named: Any) -> int:
@@ -116,7 +117,7 @@ def _limit_grids(most: int) -> None:
 
 
 def _keep_small_levels() -> None:
-    """Louvain's and Leiden's kernels get graphs that are left to the host elsewhere."""
+    """Give Louvain's and Leiden's kernels graphs that are otherwise left to the host."""
     from dromos.engines.cuda.native import communities
 
     communities.SMALL = 0  # type: ignore[misc]
@@ -124,7 +125,7 @@ def _keep_small_levels() -> None:
 
 
 def main(wanted: Sequence[str] = ()) -> int:
-    """Run everything (or the algorithms named); 1 if an answer is wrong."""
+    """Run all algorithms (or those named); return 1 if an answer is wrong."""
     if list(wanted) == ["--list"]:
         print("\n".join(CALLS))
         return 0
@@ -137,7 +138,7 @@ def main(wanted: Sequence[str] = ()) -> int:
 
 
 def watched(graphs: Iterable[tuple[str, dr.Graph, dr.Graph]], wanted: Sequence[str] = (), device: str = "cuda") -> int:
-    """Run all calls on all paths on ``graphs``, each without and with weights; 1 if an answer is wrong."""
+    """Run all calls on all paths on ``graphs``, each without and with weights; return 1 if an answer is wrong."""
     wrong = runs = 0
     for graph_name, bare, weighted in graphs:
         for name, call in CALLS.items():
@@ -151,7 +152,7 @@ def watched(graphs: Iterable[tuple[str, dr.Graph, dr.Graph]], wanted: Sequence[s
                     call(bare, weighted, how).verify()
                 except IllegalPathError:
                     continue
-                except Exception as error:  # what comes after it is to be watched too
+                except Exception as error:  # later calls are to be checked too
                     print(f"WRONG: {graph_name} {name} {path}: {type(error).__name__}: {error}", flush=True)
                     wrong += 1
                 taken.append(path)

@@ -1,7 +1,7 @@
-"""Every algorithm on graphs small enough for the host: its answer goes through the algorithm's own verifier.
+"""Every algorithm on graphs small enough for the host; the algorithm's own verifier checks each answer.
 
-The verifiers use NumPy and SciPy alone and share nothing with the engine. ``verified`` counts the runs that they
-accepted; a wrong answer is a row with its reason, and the benchmark goes on.
+The verifiers use only NumPy and SciPy and share nothing with the engine. ``verified`` counts the runs that they
+accepted; a wrong answer gives a row with the reason, and the benchmark continues.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ __all__ = ["KEY", "run"]
 KEY = ("graph", "algorithm")
 GRAPHS = ("kron16", "urand16", "grid300")
 _LESS = {"triangles": {"kron16": "kron12"}, "core_numbers": {"kron16": "kron14"}}
-"""Where the verifier takes minutes, a smaller graph."""
+"""A smaller graph where the verifier takes minutes."""
 _SLOW_PATHS = ("core_numbers", "strongly_connected_components", "betweenness")
-"""Compositions of many programs run as they are planned, and on every path in the tests only."""
+"""Compositions of many programs; they run here only as planned, and on every path only in the tests."""
 
 
 def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str] = ()) -> Iterator[dict[str, Any]]:
@@ -47,7 +47,7 @@ def _verified(call: Any, bare: Any, weighted: Any, paths: tuple[str, ...]) -> di
             good.append(path)
         except IllegalPathError:
             continue
-        except Exception as error:  # the rows after it are worth having; the command says at the end that one failed
+        except Exception as error:  # later rows are still useful; the command reports the failure at the end
             bad.append(f"{path}: {type(error).__name__}: {error}")
     return {
         "verified": len(good),

@@ -39,7 +39,7 @@ __all__ = [
 Row = dict[str, Any]
 MEASURED = RESULTS / "h200" / "hybrid.json"
 EARLIER = RESULTS / "h200" / "hybrid_runs"
-"""Runs of the same benchmark before that."""
+"""Earlier runs of the same benchmark."""
 RUNS = (*sorted(EARLIER.glob("*.json")), MEASURED)
 WITHIN = 0.25
 FITTED = (0.05, 0.25, 0.75)
@@ -50,7 +50,7 @@ FREE: dict[str, tuple[str, ...]] = {
     "components": ("arcs", "vertices", "steps", "on_device"),
     "sssp": ("arcs", "vertices", "steps", "inner", "growth", "on_device"),
 }
-"""The numbers that are fitted for each algorithm; the others have no part in what it does, and stay as they are."""
+"""The numbers that are fitted for each algorithm; the others do not affect it, and keep their values."""
 _BOUNDS: dict[str, tuple[float, float]] = {
     "arcs": (1e-3, 40.0),
     "vertices": (1e-2, 100.0),
@@ -65,7 +65,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """A measured run on a split graph, and what the model needs to know of it."""
+    """A measured run on a split graph, and the model's inputs for it."""
 
     work: str
     graph: str
@@ -75,7 +75,7 @@ class Case:
     cpu_alone: float
     """Milliseconds of the CPU alone in that run."""
     predicted_then: float
-    """Milliseconds by the model of when the run was written down."""
+    """Milliseconds by the model at the time of the recording."""
     parts: tuple[PartSize, ...]
     rates: tuple[Rates, ...]
 
@@ -154,7 +154,7 @@ def _cell(cases: Sequence[Case]) -> str:
 
 
 def fitted(cases: Sequence[Case], known: SplitCost, names: Sequence[str], starts: int = 12) -> SplitCost:
-    """``known`` with the numbers called ``names`` such that its predictions are nearest to the runs."""
+    """``known`` with the numbers called ``names`` chosen so that its predictions are nearest to the runs."""
 
     def cost(logs: Any) -> SplitCost:
         return replace(known, **dict(zip(names, np.exp(logs).tolist(), strict=True)))
@@ -165,7 +165,7 @@ def fitted(cases: Sequence[Case], known: SplitCost, names: Sequence[str], starts
 
     bounds = np.log([_BOUNDS[name] for name in names]).T
     draw, best = np.random.default_rng(1), None
-    for _ in range(starts):  # it is no convex problem
+    for _ in range(starts):  # the problem is not convex
         found = least_squares(errors, draw.uniform(*bounds), bounds=tuple(bounds))
         if best is None or found.cost < best.cost:
             best = found
@@ -215,7 +215,7 @@ def _fit_and_test(work: str, known: SplitCost, cases: Sequence[Case]) -> None:
 
 
 def _ablate(work: str, known: SplitCost, cases: Sequence[Case]) -> None:
-    """How near the numbers come when all vertices count, or when a search is like other programs."""
+    """Errors of the fit if all vertices count, or if a search is treated like other programs."""
     bare = [replace(case, parts=tuple(replace(part, joined=part.vertices) for part in case.parts)) for case in cases]
     variants = {"as it is": (known, cases), "all vertices": (replace(known, search=False), bare)}
     if known.search:
@@ -234,7 +234,7 @@ def _tell_all(name: str, errors: Mapping[str, float]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print predictions beside what was measured."""
+    """Print predictions beside the measurements."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path, nargs="?", default=MEASURED, help="what the benchmark hybrid wrote")
     parser.add_argument("--fit", action="store_true", help="fit the numbers anew, and test them")

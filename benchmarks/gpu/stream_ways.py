@@ -1,10 +1,14 @@
-"""The ways of rows over the link, where a quarter of the arcs lies on the device: whole runs of the engine on each.
+"""The ways to read rows over the link if a quarter of the arcs is on the device: whole runs of the engine on each.
 
-*In place*: kernels read rows in the host's pinned memory. *Pages*: all rows are copied in pieces while kernels work on
-the pieces before (GTS). *Gathered*: the host's threads gather the rows of the frontier, which are then copied (Subway);
-a pull takes pages there. *Packs*: in place, from rows as gaps in few bits, where a kernel can read those. *Auto* is
-what the engine chooses in each superstep. Pages and gathered rows need synchronous paths, so there BFS and SSSP run in
-the general kernels; the other columns have the kernels that the planner takes. Times are the least of two runs.
+- *In place*: kernels read rows in the host's pinned memory.
+- *Pages*: all rows are copied in pieces while kernels work on the previous pieces (GTS).
+- *Gathered*: the host's threads gather the rows of the frontier, which are then copied (Subway); a pull uses pages
+there.
+- *Packs*: in place, from rows stored as gaps in few bits, if a kernel can read those.
+- *Auto*: what the engine chooses in each superstep.
+
+Pages and gathered rows need synchronous paths, so there BFS and SSSP run in the general kernels; the other columns have
+the kernels that the planner chooses. Times are the least of two runs.
 """
 
 from __future__ import annotations
@@ -43,7 +47,7 @@ _WAYS: dict[str, dict[str, Any]] = {
 
 
 class WeightedSums(dr.Program):
-    """Every vertex takes the mean of its neighbours' numbers, by the weights: rows that cannot be packed."""
+    """Every vertex takes the weighted mean of its neighbors' numbers: rows that cannot be packed."""
 
     number = dr.field(np.float32, init=1.0)
     combine = dr.SUM
@@ -95,7 +99,7 @@ def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str]
 
 
 def _timed_ways(work: _Work, case: Resident) -> dict[str, Any]:
-    """Milliseconds of each way; every one gives the answer of the first."""
+    """Milliseconds of each way; all must give the answer of the first."""
     found: dict[str, Any] = {}
     expected = None
     for name, options in _WAYS.items():

@@ -1,9 +1,9 @@
-"""Graphs that lie on the device in part: the rest of the arcs is read in the host's memory, in place, over the link.
+"""Graphs that are only partly on the device: the other arcs are read in place in the host's memory, over the link.
 
 Times are those of ``algorithms``; ``over_in_core`` is the time over that with all arcs on the device, in the same run.
 ``peer_ms`` is the best of EMOGI, Liberator and Subway, measured once on such a machine and graph (kron24, a quarter of
-the edges on the device); it and the figures to be reached stand beside the rows of that graph and share. The link's own
-rate is a row, too: a copy of pinned memory, and a kernel that reads it in place.
+the edges on the device); it and the target figures are given beside the rows of that graph and share. The rate of the
+link is a row, too: a copy of pinned memory, and a kernel that reads it in place.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str]
                 row: dict[str, Any] = {"work": work.name, "graph": name, "share": share, "rows": _ROWS[packed]}
                 try:
                     row |= sampled(engine, work, partly).summary(work.per)
-                except Exception as error:  # the rows after it are worth having; the command says that one failed
+                except Exception as error:  # later rows are still useful; the command reports the failure
                     yield {**row, "differs": True, "note": f"failed: {type(error).__name__}: {error}"}
                     continue
                 in_core.setdefault(work.name, row["ms"])
@@ -76,7 +76,7 @@ def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str]
 
 
 def _choices(rows: Collection[str], share: float) -> Iterator[tuple[Work, bool]]:
-    """The works that were asked for; those that read all rows in every superstep with rows in packs, too."""
+    """The selected works; those that read all rows in every superstep also with packed rows."""
     for work in WORKS:
         if work.name in _WORKS and (not rows or any(work.name.startswith(part) for part in rows)):
             yield work, False
@@ -85,7 +85,7 @@ def _choices(rows: Collection[str], share: float) -> Iterator[tuple[Work, bool]]
 
 
 def _link() -> Iterator[dict[str, Any]]:
-    """What the link gives to the two ways of reading the host's memory."""
+    """The throughput of the link for the two ways of reading the host's memory."""
     import cupy as cp
 
     from dromos.engines.cuda.spanning import spanning_array

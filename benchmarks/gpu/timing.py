@@ -1,11 +1,11 @@
 """How a run is timed: from a resident graph and an initial state to a resident result.
 
-Inside the device time are all supersteps of the program, the planner's decisions between them, every launch and every
-wait of the host that the loop makes: it is the time between two CUDA events, so gaps in which the device waits for the
-host count. Outside are compiling, taking memory and writing the initial state (``prepare_ms``, by the host's clock),
-and copying the result to the host. A native kernel has no state of its own before it runs: its preparation is inside.
-The end-to-end time is the host's clock around the public function: the graph is on the device before, the result is
-on the host after.
+The device time includes all supersteps of the program, the planner's decisions between them, every launch and every
+wait of the host in the loop. It is the time between two CUDA events, so gaps in which the device waits for the host
+count. It does not include compiling, allocating memory and writing the initial state (``prepare_ms``, by the host's
+clock), or copying the result to the host. A native kernel has no state of its own before it runs, so its preparation is
+included. The end-to-end time is the host's clock around the public function: the graph is on the device before, the
+result is on the host after.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ class Timed:
     ms: float
     prepare_ms: float
     fields: Callable[[], Mapping[str, Any]]
-    """The result in the given order of the vertices, on the device or on the host; made when it is asked for."""
+    """The result in the given order of the vertices, on the device or on the host; made on demand."""
     steps: list[tuple[str, int]] = field(default_factory=list)
     """Path and supersteps of each step."""
     kernel_ms: float | None = None
-    """The part of ``ms`` in which supersteps ran, by the device's clock, where one launch ran them all."""
+    """The part of ``ms`` in which supersteps ran, by the device's clock, if one launch ran them all."""
 
 
 def run_program(
     engine: Engine, program: Program, graph: Any, path: Path | None = None, max_iter: int | None = None
 ) -> Timed:
-    """Time a program on ``path``, or as the planner says."""
+    """Time a program on ``path``, or as the planner decides."""
     import cupy as cp
 
     begin = time.perf_counter()
@@ -70,14 +70,14 @@ def run_native(name: str, case: Resident, **options: Any) -> Timed:
 
 
 def _rows(history: History, execution: Any) -> Any:
-    """What the device wrote about each superstep, where one step ran them all; None elsewhere."""
+    """The device's record of each superstep, if one step ran them all; else None."""
     rows = getattr(execution, "rows", None)
     whole = len(history) == 1 and rows is not None and 0 < len(rows) == history[-1].after.superstep
     return rows if whole else None
 
 
 def steps_of(history: History, rows: Any) -> list[tuple[str, int]]:
-    """Path and number of supersteps of each step; where the device chose the direction itself, what it chose."""
+    """Path and number of supersteps of each step; the chosen directions if the device chose them itself."""
     if rows is not None and 0 < np.count_nonzero(rows["pulled"]) < len(rows):
         return [("sync-pull-dd" if pulled else "sync-push-dd", 1) for pulled in rows["pulled"]]
     return [(str(row.decision.path), row.after.superstep - row.before.superstep) for row in history]
@@ -93,7 +93,7 @@ def switches(steps: list[tuple[str, int]]) -> str:
 
 
 def wall_ms(work: Callable[[], Any]) -> float:
-    """What ``work`` takes by the host's clock."""
+    """The time of ``work`` by the host's clock."""
     import cupy as cp
 
     cp.cuda.Device().synchronize()
@@ -110,7 +110,7 @@ class Samples:
     runs: dict[Any, list[Timed]] = field(default_factory=dict)
 
     def add(self, item: Any, run: Timed) -> None:
-        """Take a run from ``item`` in."""
+        """Add a run from ``item``."""
         self.runs.setdefault(item, []).append(run)
 
     @property
@@ -125,7 +125,7 @@ class Samples:
         return statistics.median(ours[item] for item in both) / statistics.median(theirs[item] for item in both)
 
     def summary(self, per: int = 1) -> dict[str, Any]:
-        """The median over the items, the best and the worst, and what the median run did."""
+        """The median over the items, the best and the worst, and the steps of the median run."""
         times = sorted(self.by_item.values())
         middle = statistics.median_low(times)
         typical = next(runs[0] for runs in self.runs.values() if statistics.median(run.ms for run in runs) == middle)

@@ -1,15 +1,15 @@
-"""What a person waits for: the public function by the host's clock, beside the time of its work on the device.
+"""What a user waits for: the public function by the host's clock, beside the time of its work on the device.
 
-The graph is on the device before. ``kept_ms``: the result stays there (``keep_on_device=True``); ``host_ms``: it is
-copied to the host, ``mb`` of it. ``of_must`` is ``kept_ms`` over 1.3 times the device's time and 0.2 ms, and
-``host_of_must`` is ``host_ms`` over that and a copy at 20 GB/s: at most 1 is reached. Distances of joint searches
-come to the host in any case. On ``parallel21``, a uniform graph with each edge twice, the simple graph is made by the
-first call and kept, so the device's time is that of the simple graph's kernel. ``first copy`` is a graph's way to the
-device, where it is renumbered and its rows are sorted; ``arcs alone`` is the way without that.
+The graph is already on the device. ``kept_ms``: the result stays there (``keep_on_device=True``); ``host_ms``: it is
+copied to the host, ``mb`` of it. ``of_must`` is ``kept_ms`` over 1.3 times the device's time plus 0.2 ms, and
+``host_of_must`` is ``host_ms`` over that plus a copy at 20 GB/s: the goal is at most 1. Distances of joint searches are
+copied to the host in any case. On ``parallel21``, a uniform graph with each edge twice, the first call makes the simple
+graph and keeps it, so the device's time is that of the simple graph's kernel. ``first copy`` is copying a graph to the
+device, where it is renumbered and its rows are sorted; ``arcs alone`` is the copy without that.
 
 The rows after those are other algorithms, on a smaller graph; their ``device_ms`` is the time in supersteps and kernels
-that the trace of the call tells, so what is above it was spent on the host before, between and after them. A vector
-that the caller has on the host has to be copied to the device: that may take as long as at 20 GB/s too.
+by the trace of the call, so the remainder was spent on the host before, between and after them. A vector that the
+caller has on the host must be copied to the device, which may also take as long as at 20 GB/s.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _calls(case: Resident) -> dict[str, Call]:
 
 
 def _other_calls(case: Resident) -> dict[str, Call]:
-    """What is measured by its trace."""
+    """The calls that are measured by their traces."""
     import cupy as cp
 
     graph, limit = case.graph, {"tol": 0.0, "on_limit": "return"}
@@ -140,7 +140,7 @@ def _row(graph: str, name: str, device: float, call: Call, sent: int = 0) -> dic
 
 
 def _joint_row(case: Resident) -> dict[str, Any]:
-    """Distances from a group of sources: the table of a byte for each pair comes to the host."""
+    """Distances from a group of sources: a table with a byte per pair is copied to the host."""
     from dromos.engines.cuda.native.joint import Search
 
     group = case.random_sources(_JOINT, 1)
@@ -159,7 +159,7 @@ def _joint_row(case: Resident) -> dict[str, Any]:
 
 
 def _copy_rows(case: Resident) -> Iterator[dict[str, Any]]:
-    """A graph on the host, with its memory touched, to the device: under the ids of the device, and its arcs alone."""
+    """Copy a graph on the host, with its memory touched, to the device: renumbered, and its arcs alone."""
     import dromos.jit  # noqa: F401  # as in a process that has built its graph
     from dromos.engines.cuda.device_graph import device_graph, forget
     from dromos.engines.cuda.transfers import to_device

@@ -32,7 +32,7 @@ class Work:
 
     name: str
     figure: str
-    """Which of the figures to hold it against."""
+    """The figures to compare it with."""
     run: Callable[[Engine, Resident, int, Path | None], Timed]
     check: Callable[[Resident, int, Any], None]
     """Ends the benchmark if the fields are wrong."""
@@ -40,7 +40,7 @@ class Work:
     """The call that a user makes, up to arrays on the host."""
     by_source: bool = True
     per: int = 1
-    """By what times are divided."""
+    """The divisor of the times."""
     graphs: tuple[str, ...] = field(default=("kron", "urand", "grid"))
     """The kinds of graphs that it is measured on."""
 
@@ -61,7 +61,7 @@ def _check_bfs(case: Resident, source: int, fields: Any) -> None:
 
 
 def _sssp(engine: Engine, case: Resident, source: int, path: Path | None) -> Timed:
-    # the type that dr.sssp takes for whole weights: int32 while the longest possible path fits
+    # the type that dr.sssp uses for whole weights: int32 while the longest possible path fits
     narrow = case.csr.num_vertices * 255 < np.iinfo(np.int32).max
     program = sssp_program(np.dtype(np.int32 if narrow else np.int64))
     return run_program(engine, program(source=source), case.weighted, path)

@@ -1,4 +1,4 @@
-"""``python -m dromos``: the command line, also where the ``dromos`` script is not on the path."""
+"""``python -m dromos``: the command line, also if the ``dromos`` script is not on the path."""
 
 from dromos.cli import main
 

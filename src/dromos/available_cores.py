@@ -1,4 +1,4 @@
-"""How many cores this process may use: those of the machine, less what an affinity mask or a container takes away."""
+"""The number of cores that this process may use: those of the machine, limited by an affinity mask or a container."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 __all__ = ["available_cores", "quota_of_group"]
 
 _MOUNT = Path("/sys/fs/cgroup")
-_VALID_SECONDS = 1.0  # reading the quota takes some tenths of a millisecond, and every call asks for it
+_VALID_SECONDS = 1.0  # reading the quota takes some tenths of a millisecond, and every call needs it
 _last_read: tuple[float, int | None] | None = None  # when, and the quota
 
 
 def available_cores() -> int:
-    """The cores that this process may keep busy at once, at least one.
+    """The number of cores that this process may keep busy at once, at least one.
 
     >>> available_cores() >= 1
     True
@@ -25,7 +25,7 @@ def available_cores() -> int:
 
 
 def _recent_quota() -> int | None:
-    """The quota as it was read at most a second ago."""
+    """The quota, read at most a second ago."""
     global _last_read
     now, last = time.monotonic(), _last_read
     if last is None or now - last[0] > _VALID_SECONDS:
@@ -34,10 +34,10 @@ def _recent_quota() -> int | None:
 
 
 def quota_of_group(mount: Path = _MOUNT, groups: Path = Path("/proc/self/cgroup")) -> int | None:
-    """The cores that the control groups of this process allow, rounded up; None where none of them has a limit.
+    """The cores that the control groups of this process allow, rounded up; None if none of them has a limit.
 
-    A limit is an amount of time in each period ("200000 100000": two cores). Threads beyond it would use up the
-    group's time early in a period, and then all of them stand still for the rest of it.
+    A limit is an amount of time per period ("200000 100000": two cores). More threads than that use up the group's time
+    early in a period, and then all of them are suspended for the rest of it.
     """
     try:
         lines = groups.read_text().splitlines()
@@ -46,7 +46,7 @@ def quota_of_group(mount: Path = _MOUNT, groups: Path = Path("/proc/self/cgroup"
     limits = []
     for line in lines:
         _, controllers, path = (*line.split(":", 2), "", "")[:3]
-        if controllers == "":  # version 2: the limits of a group's parents hold for it too
+        if controllers == "":  # version 2: limits of parent groups apply too
             limits += [_quota(_words(folder / "cpu.max")) for folder in _and_parents(mount, path)]
         elif "cpu" in controllers.split(","):
             names = ("cpu.cfs_quota_us", "cpu.cfs_period_us")

@@ -1,10 +1,10 @@
 """Processes that need the same kernel take turns: one compiles it, the others wait and find it on disk.
 
-The ranks of a job, and the workers of a test run, come to a kernel at the same time. Each would compile it, and on
-cores that they share all of them would be late.
+The ranks of a job, and the workers of a test run, need a kernel at the same time. If each compiled it, all of them
+would be slow on shared cores.
 
-A turn is a lock on one of a few files in the cache folder. The system gives it back when a process ends, however it
-does. Nothing depends on it: who waits too long, or cannot lock, compiles as well.
+A turn is a lock on one of a few files in the cache folder. The system releases it when a process ends, however it ends.
+Correctness does not depend on it: a process that waits too long, or cannot lock, compiles as well.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PAUSE: Final = 0.01
 def compile_turn(name: str, is_kept: Callable[[], bool]) -> Iterator[None]:
     """Wait until no other process compiles what is kept under ``name``, or ``is_kept`` says that it is on disk.
 
-    A block holds at most one turn: whoever waited for a second one could be waited for.
+    A block holds at most one turn: waiting for a second one could deadlock.
 
     >>> with compile_turn("kernels/demo.code", lambda: False):
     ...     pass
@@ -44,13 +44,13 @@ def compile_turn(name: str, is_kept: Callable[[], bool]) -> Iterator[None]:
             yield
         finally:
             if locked:
-                _unlock(file)  # also for a child that was forked meanwhile and holds the file open
+                _unlock(file)  # also for a child that was forked meanwhile and has the file open
     finally:
         os.close(file)
 
 
 def _open(name: str) -> int | None:
-    """The file that stands for ``name``; None where there are no locks."""
+    """The lock file for ``name``; None if there are no locks."""
     if os.name != "posix":
         return None
     number = hashlib.sha256(name.encode()).digest()[0] % _FILES

@@ -1,4 +1,4 @@
-"""The time that compilers take: counted apart from the work, and told to a person who waits for it."""
+"""Compile time: measured apart from the work, and announced to a waiting user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dromos.notices import tell
 
 __all__ = ["Stopwatch", "Timer", "compile_seconds", "compiling", "kernels_are_loaded", "note_kernels_are_loaded"]
 
-_PATIENCE = 1.0  # seconds in which nobody wonders what is going on
+_PATIENCE = 1.0  # seconds before a message is shown
 _log = logging.getLogger("dromos.compiling")
 _spent = threading.local()
 _told = False
@@ -23,22 +23,22 @@ _loaded = False
 def kernels_are_loaded() -> bool:
     """Whether this process has compiled, or loaded, a kernel for a team of threads.
 
-    Until then, what a compiler does is weighed against NumPy, which is there already.
+    Until then, the cost of compiling is weighed against NumPy, which is already loaded.
     """
     return _loaded
 
 
 def note_kernels_are_loaded() -> None:
-    """From now on kernels are preferred to NumPy."""
+    """Prefer kernels to NumPy from now on."""
     global _loaded
     _loaded = True
 
 
 @contextmanager
 def compiling(what: str) -> Iterator[None]:
-    """Count what happens inside as compiling; if it lasts, say so once per process.
+    """Count the time inside as compiling; if it takes long, say so once per process.
 
-    Garbage is not collected meanwhile: a compiler makes many objects that stay, and each collection would walk over
+    Garbage collection is paused meanwhile: a compiler makes many objects that stay, and each collection would traverse
     all objects of the process again.
 
     >>> before = compile_seconds()
@@ -52,7 +52,7 @@ def compiling(what: str) -> Iterator[None]:
     if notice is not None:
         notice.daemon = True
         notice.start()
-    collects = gc.isenabled()  # who finds it disabled leaves it so: another thread, or the caller, enables it again
+    collects = gc.isenabled()  # if it is disabled, leave it so: another thread or the caller enables it again
     gc.disable()
     try:
         yield
@@ -65,12 +65,12 @@ def compiling(what: str) -> Iterator[None]:
 
 
 def compile_seconds() -> float:
-    """What this thread has spent compiling, or loading what was compiled before, since it began."""
+    """The time that this thread has spent compiling, or loading compiled code, since it began."""
     return float(getattr(_spent, "seconds", 0.0))
 
 
 class Stopwatch:
-    """Seconds since it was made, less those that this thread spent compiling."""
+    """Seconds since its creation, minus those that this thread spent compiling."""
 
     def __init__(self) -> None:
         self._begin = time.perf_counter() - compile_seconds()
@@ -81,7 +81,7 @@ class Stopwatch:
 
 
 class Timer:
-    """The time that is spent inside ``with timer:``, over several of these."""
+    """The total time spent inside ``with timer:``."""
 
     def __init__(self) -> None:
         self.seconds, self._clock = 0.0, Stopwatch()

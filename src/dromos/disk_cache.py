@@ -1,8 +1,8 @@
-"""The folder that compiled code is kept in from one process to the next: whose it may be, what is in it, how large.
+"""The folder that keeps compiled code between processes: its trusted owners, its contents, and its size.
 
-What lies there is run. A folder is therefore used only if nobody but its owner can write to it, and if that owner is
+Files there are executed. A folder is therefore used only if nobody but its owner can write to it, and if that owner is
 the user, or root where the folder is read-only (an image, a cluster's software tree). Every file is read together with
-a digest of its content, so that damage costs a compilation and not the process.
+a digest of its content, so that damage costs a compilation rather than the process.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ CACHE_VARIABLE: Final = "DROMOS_CACHE_DIR"
 LIMIT_VARIABLE: Final = "DROMOS_CACHE_LIMIT"
 _DEFAULT_LIMIT: Final = 1 << 30
 _DIGEST_BYTES: Final = 32
-_KEPT_SHARE: Final = 0.8  # of the limit is left after a clean-up, so that the next one is some time away
-_TOUCH_SECONDS: Final = 3600.0  # a file used within the last hour need not be marked as used again
-_TRIM_EVERY: Final = 64 << 20  # bytes that a process writes between two looks at the folder's size
+_KEPT_SHARE: Final = 0.8  # of the limit remains after a clean-up, so that the next one is some time away
+_TOUCH_SECONDS: Final = 3600.0  # a file used within the last hour is not marked as used again
+_TRIM_EVERY: Final = 64 << 20  # bytes that a process writes between two checks of the folder's size
 _others: Final = stat.S_IWGRP | stat.S_IWOTH
-_written = _TRIM_EVERY  # the first write of a process looks
+_written = _TRIM_EVERY  # the first write of a process checks
 _makes_folder = True
 
 
 class Places(NamedTuple):
-    """Where to look for code: first in ``shared`` (read-only, None mostly), then in ``private``, which is written."""
+    """Where to look for code: first in ``shared`` (read-only, usually None), then in ``private``, which is written."""
 
     shared: Path | None
     private: Path
 
 
 def cache_folder() -> Path:
-    """Where compiled code is kept: ``DROMOS_CACHE_DIR``, else ``dromos`` in the platform's folder for user caches."""
+    """The folder for compiled code: ``DROMOS_CACHE_DIR``, else ``dromos`` in the platform's folder for user caches."""
     given = os.environ.get(CACHE_VARIABLE)
     return Path(given).expanduser() if given else _user_folder()
 
@@ -68,7 +68,7 @@ def _user_folder() -> Path:
 
 
 def places(folder: Path | None = None) -> Places:
-    """The folders to use, made and checked; one that others could have put code into is refused.
+    """The folders to use, created and checked; one that others could have put code into is refused.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as scratch:
@@ -100,13 +100,13 @@ def places(folder: Path | None = None) -> Places:
 
 
 def use_only_existing() -> None:
-    """Have this process use no folder that is not there: for one that works on after whoever made the folder."""
+    """Make this process use only existing folders: for a process that may outlive the one that made them."""
     global _makes_folder
     _makes_folder = False
 
 
 def _why_untrusted(status: os.stat_result, writable: bool) -> str:
-    """Why a folder or a file of this status is not to be believed; empty where it is."""
+    """Why a folder or a file of this status is not trusted; empty if it is."""
     if status.st_mode & _others:
         return f"others may write to it (mode {stat.S_IMODE(status.st_mode):o}; `chmod go-w` takes that back)"
     if status.st_uid == os.geteuid() or (status.st_uid == 0 and not writable):
@@ -122,7 +122,7 @@ def _cannot_write(path: Path, error: OSError) -> FileError:
 
 
 def read(name: str) -> bytes | None:
-    """What :func:`save` has kept under ``name``; None if there is nothing, or it is damaged or somebody else's."""
+    """The data that :func:`save` has kept under ``name``; None if missing, damaged or owned by someone else."""
     found = places()
     for folder in (found.shared, found.private):
         if folder is None:
@@ -141,7 +141,7 @@ def read(name: str) -> bytes | None:
 
 
 def save(name: str, data: bytes) -> None:
-    """Keep ``data`` under ``name``; a disk that is full costs only time."""
+    """Keep ``data`` under ``name``; a full disk costs only time."""
     folder = places().private
     path = folder / name
     with contextlib.suppress(OSError):
@@ -150,7 +150,7 @@ def save(name: str, data: bytes) -> None:
 
 
 def write_whole(path: Path, data: bytes, folder: Path) -> None:
-    """Write a file of the cache ``folder`` under another name and rename it: it is found whole or not at all."""
+    """Write a file of the cache ``folder`` under a temporary name and rename it: it is found complete or not at all."""
     global _written
     handle, partial = tempfile.mkstemp(prefix=f".{path.name[:60]}.", dir=path.parent)
     try:
@@ -167,14 +167,14 @@ def write_whole(path: Path, data: bytes, folder: Path) -> None:
 
 
 def touch(path: Path) -> None:
-    """Mark a file as used; its time of modification tells, since many disks keep no times of access."""
+    """Mark a file as used, by its modification time, since many disks keep no access times."""
     with contextlib.suppress(OSError):
         if time.time() - path.stat().st_mtime > _TOUCH_SECONDS:
             os.utime(path)
 
 
 def limit_bytes() -> int:
-    """The most that the folder is to hold: ``DROMOS_CACHE_LIMIT`` in bytes, or with K, M or G behind; else 1 GiB.
+    """The size limit of the folder: ``DROMOS_CACHE_LIMIT`` in bytes, or with a suffix K, M or G; default 1 GiB.
 
     >>> limit_bytes() > 0
     True
@@ -193,10 +193,10 @@ def limit_bytes() -> int:
 
 
 def trim(folder: Path) -> int:
-    """Remove what was not used for longest until the folder is within its limit; the bytes that were removed.
+    """Remove the least recently used files until the folder is within its limit; return the bytes removed.
 
-    Other processes may read, write and clean up at the same time: a file that has gone is compiled again, and one that
-    is open stays readable.
+    Other processes may read, write and clean up at the same time: a removed file is compiled again, and an open one
+    stays readable.
     """
     found: list[tuple[float, int, Path]] = []
     for parent, _, names in os.walk(folder):

@@ -44,10 +44,10 @@ def id_dtype(num_vertices: int) -> np.dtype[Any]:
 
 
 def weight_dtype(values: Array) -> np.dtype[Any]:
-    """The smallest weight type of Dromos that keeps every one of ``values`` exactly.
+    """The smallest weight type of Dromos that represents all ``values`` exactly.
 
-    Integers that fit go to ``int32``, other integers to ``float64`` while they are exact there; floats keep their
-    width (half precision widens to ``float32``).
+    Integers that fit become ``int32``, other integers ``float64`` if they are exact there; floats keep their width
+    (half precision widens to ``float32``).
 
     >>> weight_dtype(np.array([1, 2], dtype=np.int64))
     dtype('int32')
@@ -77,7 +77,7 @@ def weight_dtype(values: Array) -> np.dtype[Any]:
 
 
 def read_only(array: Array) -> Array:
-    """A view that cannot be written to: kernels are compiled for one type of their input, wherever it comes from.
+    """A read-only view: kernels are compiled for one type of their input, wherever it comes from.
 
     >>> read_only(np.zeros(1)).flags.writeable
     False
@@ -88,9 +88,9 @@ def read_only(array: Array) -> Array:
 
 
 def order_of(ids: Array) -> Array:
-    """The order that sorts ids from 0 on; equal ones stay as they are.
+    """The order that sorts non-negative ids; equal ids keep their order.
 
-    By 16 bits at a time, which NumPy sorts in linear time.
+    Sorts by 16 bits at a time, which NumPy does in linear time.
 
     >>> order_of(np.array([70_000, 3, 70_000, 1])).tolist()
     [3, 1, 0, 2]
@@ -102,7 +102,7 @@ def order_of(ids: Array) -> Array:
 
 
 def as_words(array: Array) -> Array:
-    """The same memory as unsigned integers: a kernel that only moves values is compiled once for all of their width.
+    """The same memory as unsigned integers: a kernel that only moves values is compiled once per width.
 
     >>> as_words(np.ones(1, np.float32)).dtype, as_words(np.ones(1, np.int64)).dtype
     (dtype('uint32'), dtype('uint64'))

@@ -12,7 +12,7 @@ __all__ = ["file_name"]
 
 
 def file_name(given: Any, example: str) -> Path:
-    """What was given for a file's name, as a path; anything but text and paths is refused.
+    """The given file name as a path; anything but text and paths is refused.
 
     >>> file_name("graph.drm", "graph.drm").name
     'graph.drm'

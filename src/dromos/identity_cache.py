@@ -1,4 +1,4 @@
-"""What was made of an object, kept as long as the object lives."""
+"""Values derived from an object, kept as long as the object lives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class IdentityCache:
-    """A dictionary for each object, by its identity: graphs are large, and not hashable.
+    """A dictionary per object, by its identity: graphs are large, and not hashable.
 
     >>> class Thing: pass
     >>> cache, thing = IdentityCache(), Thing()
@@ -25,7 +25,7 @@ class IdentityCache:
         self._kept: dict[int, tuple[weakref.ref[Any], dict[Any, Any]]] = {}
 
     def of(self, thing: Any) -> dict[Any, Any]:
-        """What is kept for ``thing``."""
+        """The dictionary of ``thing``."""
         key = id(thing)
         found = self._kept.get(key)
         if found is None:
@@ -33,11 +33,11 @@ class IdentityCache:
                 weakref.ref(thing, lambda _: self._kept.pop(key, None)),
                 {},
             )
-            found = self._kept.setdefault(key, made)  # of several threads one is first
+            found = self._kept.setdefault(key, made)  # with several threads, the first one wins
         return found[1]
 
     def once(self, thing: Any, name: str, make: Callable[[], T]) -> T:
-        """What ``make`` gives, called once as long as ``thing`` lives.
+        """The result of ``make``, called once as long as ``thing`` lives.
 
         >>> class Thing: pass
         >>> cache, thing = IdentityCache(), Thing()

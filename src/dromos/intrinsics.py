@@ -1,11 +1,12 @@
-"""What kernels that share memory need beyond Python: atomics with a memory order, prefetch, bit counts, a spin hint.
+"""Operations for kernels that share memory: atomics with a memory order, prefetch, bit counts, a spin hint.
 
 All array functions take ``(array, index, …)`` on a one-dimensional array; the ordered loads and stores also take
-``(row, column)`` on one of two dimensions. No index wraps round and none is checked.
-Orders have LLVM's names: *relaxed* (monotonic) is a plain load or store on ARM and x86 that the compiler may neither
-tear nor move out of a loop; *unordered* is not torn either, but two such loads may become one, and one whose value is
-not used none; *acquire* and *release* order what stands after and before them. Operations are relaxed unless their name
-or text says more.
+``(row, column)`` on a two-dimensional one. Indices are not checked, and negative ones do not wrap around.
+
+Orders have LLVM's meaning. *Relaxed* (monotonic) is a plain load or store on ARM and x86 that the compiler may neither
+tear nor move out of a loop. *Unordered* is not torn either, but two such loads may be merged, and one whose value is
+not used may be dropped. *Acquire* and *release* order what follows and what precedes them. Operations are relaxed
+unless their name or text says otherwise.
 """
 
 from __future__ import annotations

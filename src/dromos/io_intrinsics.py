@@ -1,4 +1,4 @@
-"""Calls of the C library that compiled kernels read files with, and the processor's own checksum step."""
+"""Functions of the C library with which compiled kernels read files, and the processor's checksum instruction."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ __all__ = ["crc_step", "give_back", "has_crc", "read_at"]
 
 @intrinsic
 def has_crc(writer: Writer) -> Value:
-    """Whether kernels are compiled for a processor with the instruction that :func:`crc_step` is; a constant."""
+    """Whether kernels are compiled for a processor with the instruction of :func:`crc_step`; a constant."""
     return constant("b", platform.machine().lower() in ("aarch64", "arm64") and machine.has_crc())
 
 
 @intrinsic
 def crc_step(writer: Writer, crc: Value, word: Value) -> Value:
-    """The CRC-32 of eight more bytes in one instruction; only where :func:`has_crc`."""
+    """The CRC-32 of eight more bytes in one instruction; only if :func:`has_crc`."""
     function = writer.declare("llvm.aarch64.crc32x", "i32", "i32", "i64")
     before, more = number_as(writer, crc, "u32"), number_as(writer, word, "u64")
     return writer.new("u32", f"call i32 {function}(i32 {before}, i64 {more})")
@@ -31,7 +31,7 @@ def crc_step(writer: Writer, crc: Value, word: Value) -> Value:
 def read_at(writer: Writer, fd: Value, array: Value, index: Value, length: Value, position: Value) -> Value:
     """``pread``: up to ``length`` bytes from ``position`` of an open file to ``array[index]`` and on.
 
-    Returns how many came, 0 at the end of the file, or -1.
+    Returns the number of bytes read, 0 at the end of the file, or -1.
     """
     writer.writes_to(array)
     function = writer.declare("pread", "i64", "i32", "ptr", "i64", "i64")
@@ -44,7 +44,7 @@ def read_at(writer: Writer, fd: Value, array: Value, index: Value, length: Value
 
 @intrinsic
 def give_back(writer: Writer, array: Value, index: Value, length: Value, advice: Value) -> Value:
-    """``madvise``: tell the system about ``length`` bytes from ``array[index]`` on; 0 if it has listened."""
+    """``madvise``: give advice about ``length`` bytes from ``array[index]`` on; 0 if the system accepted it."""
     function = writer.declare("madvise", "i32", "ptr", "i64", "i32")
     target = element_address(writer, column(array, "u8"), index)
     size, what = number_as(writer, length, "i64"), number_as(writer, advice, "i32")

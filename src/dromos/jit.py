@@ -1,6 +1,6 @@
-"""What compiled kernels are made with: the decorators, and barriers between the threads of a team.
+"""The building blocks of compiled kernels: the decorators, and barriers between the threads of a team.
 
-Only modules of kernels import it, and those are imported when first needed.
+Only kernel modules import it, and those are imported when first needed.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -38,13 +38,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
-    """Make a kernel: compiled for the types of its arguments when it is called, without the GIL, and kept on disk."""
+    """Make a kernel: compiled for the types of its arguments when called, run without the GIL, and kept on disk."""
     compiled: Any = Kernel(function)
     return cast("F", compiled)
 
 
 def inline(function: F) -> F:
-    """Make a part of kernels, which is written in place of each call; Python cannot call it."""
+    """Make a function that is inlined into the kernels that call it; Python cannot call it."""
     part: Any = Part(function)
     return cast("F", part)
 
@@ -52,16 +52,16 @@ def inline(function: F) -> F:
 # ---- barriers ------------------------------------------------------------------------------------------------------
 #
 # Each thread owns three lines of the team's memory: the number of the last barrier that it reached, and two lines of
-# values that it publishes, taken in turn. A thread publishes, then stores the barrier's number (release), then waits
+# values that it publishes, used alternately. A thread publishes, then stores the barrier's number (release), then waits
 # until every other thread's number is as high (acquire). Everything written before the barrier is then visible, and the
 # published values may be read until the next barrier but one, because the lines alternate.
 
-LINE = 16  # words of 8 bytes: two cache lines, since neighbours are fetched in pairs
-_SPINS = 200  # some microseconds; then give the core away: a thread that is waited for may be on the same one
+LINE = 16  # words of 8 bytes: two cache lines, since adjacent lines are fetched in pairs
+_SPINS = 200  # some microseconds; then yield the core: the awaited thread may be on the same one
 
 
 def team_memory(threads: int) -> Any:
-    """The memory that the threads of a team wait for each other in."""
+    """The memory for the barriers and published values of a team."""
     return np.zeros(3 * LINE * threads, dtype=np.int64)
 
 
@@ -87,13 +87,13 @@ def publish(memory, thread, number, slot, value):
 
 @inline
 def published(memory, thread, number, slot):
-    """What ``thread`` said before barrier ``number``."""
+    """The value that ``thread`` published before barrier ``number``."""
     return load_relaxed(memory, (3 * thread + 1 + (number & 1)) * LINE + slot)
 
 
 @inline
 def total(memory, threads, number, slot):
-    """The sum of what all threads said before barrier ``number``."""
+    """The sum of the values that all threads published before barrier ``number``."""
     result = np.int64(0)
     for thread in range(threads):
         result += published(memory, thread, number, slot)

@@ -1,4 +1,4 @@
-"""What a person is told who waits for something that a call did not ask for."""
+"""Messages for a user who waits for something that a call did not ask for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["tell"]
 
 
 def tell(text: str, log: logging.Logger) -> None:
-    """On a terminal and in a notebook a line, elsewhere a record of the log.
+    """Print a line on a terminal and in a notebook; elsewhere, write a log record.
 
     >>> tell("compiling the kernel 'pull'", logging.getLogger("dromos.compiling"))
     """

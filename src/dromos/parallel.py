@@ -1,11 +1,11 @@
 """Teams of threads that run one compiled kernel together.
 
 A kernel is compiled with the GIL released and takes ``(thread, num_threads, *args)``; :func:`run_team` calls it once on
-each thread of a team and waits. We keep our own threads instead of a library's parallel regions because these
+each thread of a team and waits. Dromos has its own threads instead of a library's parallel regions because its threads
 
-- may be entered from several Python threads at once, and work again after a fork;
-- all run at the same time, so that a kernel may hold barriers and stay in one region for a whole traversal;
-- leave the calling thread free to see Ctrl-C, which raises the kernel's stop flag.
+- can be used from several Python threads at once, and work after a fork;
+- all run at the same time, so that a kernel may use barriers and stay in one region for a whole traversal;
+- leave the calling thread free to handle Ctrl-C, which sets the kernel's stop flag.
 
 The threads are those of :mod:`dromos.teams`.
 """
@@ -34,7 +34,7 @@ NO_MORE_WORK = 1 << 62
 
 
 def num_threads(threads: int | None = None) -> int:
-    """How many threads to use: the argument, else ``DROMOS_NUM_THREADS``, else the cores this process may use.
+    """The number of threads: the argument, else ``DROMOS_NUM_THREADS``, else the cores this process may use.
 
     >>> num_threads(2)
     2
@@ -58,9 +58,9 @@ def num_threads(threads: int | None = None) -> int:
 
 
 def in_blocks(work: Callable[[int, int], Any], size: int, block: int = 1 << 16) -> None:
-    """Call ``work(begin, end)`` for each block of ``range(size)``, on all threads where there are several blocks.
+    """Call ``work(begin, end)`` for each block of ``range(size)``, on all threads if there are several blocks.
 
-    For NumPy's functions, which let go of the GIL: blocks that fit the cache make several passes cost one.
+    For NumPy's functions, which release the GIL: with blocks that fit in the cache, several passes cost one.
 
     >>> out = [0] * 10
     >>> in_blocks(lambda begin, end: out.__setitem__(slice(begin, end), range(begin, end)), 10, block=4)
@@ -89,11 +89,11 @@ def run_team(
     stop: Array | None = None,
     stop_value: int = 1,
 ) -> None:
-    """Call ``kernel(thread, num_threads, *args)`` on every thread of a team, all at once, and wait for the last.
+    """Call ``kernel(thread, num_threads, *args)`` on every thread of a team, all at once, and wait for all of them.
 
     The first exception of a thread is raised here. On Ctrl-C, ``stop[0]`` is set to ``stop_value`` if a stop flag was
-    given, the team is waited for, and ``KeyboardInterrupt`` goes on; a kernel that may run for long is to look at its
-    flag. A counter that deals out work can be one: with :data:`NO_MORE_WORK` as its value, nothing is left to take.
+    given, the team is waited for, and ``KeyboardInterrupt`` propagates; a kernel that may run for long should check its
+    flag. A counter that hands out work can serve as the flag: with :data:`NO_MORE_WORK` as its value, no work is left.
 
     >>> seen = []
     >>> run_team(lambda thread, count: seen.append((thread, count)), threads=2)
@@ -113,12 +113,12 @@ def run_team(
 
 
 def _try(call: Call, leaves: Any, count: int, stop: Array | None, stop_value: int) -> bool:
-    """Run machine code on a team, if it is for arguments such as these."""
+    """Run machine code on a team if it fits the arguments; return whether it did."""
     if count == 1 and stop is None:
         return try_alone(call, leaves)
     if not is_supported():
         return try_by_python(call, leaves, count, stop, stop_value)
-    # a kernel without a stop flag is not stopped either way: the caller may as well be one of the threads
+    # a kernel without a stop flag cannot be stopped either way, so the caller may as well be one of the threads
     team = native_team(count if stop is not None else count - 1)
     try:
         return team.try_run(call, leaves, stop, stop_value)
@@ -127,7 +127,7 @@ def _try(call: Call, leaves: Any, count: int, stop: Array | None, stop_value: in
 
 
 def is_compiled(kernel: Any, *args: Any) -> bool:
-    """Whether the machine code is on disk that :func:`run_team` needs for a kernel and these arguments."""
+    """Whether the machine code that :func:`run_team` needs for a kernel and these arguments is on disk."""
     return isinstance(kernel, Kernel) and kernel.for_team.is_kept(args)
 
 

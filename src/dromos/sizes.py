@@ -1,4 +1,4 @@
-"""Numbers of bytes: as people write them, and how many are free."""
+"""Numbers of bytes: parsing them, and how much memory is free."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 
 
 class TypedSize(int):
-    """A number of bytes that somebody wrote as text: errors show it as it was written."""
+    """A number of bytes that was given as text; errors show it as it was written."""
 
     text: str
 
@@ -40,7 +40,7 @@ def as_bytes(size: int | str, name: str = "memory") -> int:
 
 
 def available_memory() -> int:
-    """The bytes that could be taken without swapping."""
+    """The bytes that can be allocated without swapping."""
     try:
         with open("/proc/meminfo") as lines:
             for line in lines:

@@ -1,7 +1,7 @@
-"""What machine code on disk depends on: the text of a module of kernels, and of all that it takes from Dromos.
+"""What machine code on disk depends on: the text of a kernel module, and of all modules of Dromos that it uses.
 
-The machine code of a kernel holds what other modules say: the parts that it calls, and their constants. When only one
-of those modules has changed, the kernel is compiled again.
+The machine code of a kernel contains code of other modules: the functions that it inlines, and their constants. If any
+of those modules changes, the kernel is compiled again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _IMPORT: Final = re.compile(
 
 @cache
 def source_digest(file: str) -> bytes:
-    """A digest of ``file`` and of the modules of Dromos that it imports, and those that they import.
+    """A digest of ``file`` and of the modules of Dromos that it imports, directly or indirectly.
 
     >>> source_digest(__file__) == source_digest(__file__)
     True
@@ -35,12 +35,12 @@ def source_digest(file: str) -> bytes:
         if path not in texts:
             texts[path] = path.read_bytes()
             waiting += _imported(texts[path].decode())
-    # in an order that does not depend on where the files lie: code for a wheel is compiled elsewhere
+    # sorted, so that it does not depend on where the files lie: code for a wheel is compiled elsewhere
     return hashlib.sha256(b"".join(sorted(hashlib.sha256(text).digest() for text in texts.values()))).digest()
 
 
 def _imported(text: str) -> Iterator[Path]:
-    """The files of the modules that ``text`` imports from Dromos; a package is what is taken from it."""
+    """The files of the modules that ``text`` imports from Dromos; for a package, the modules taken from it."""
     for match in _IMPORT.finditer(text):
         module, names = match[1] or match[3] or "", match[2] or ""
         inside = [f"{module}.{name}" for name in re.findall(r"\w+", names)]

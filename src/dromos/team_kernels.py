@@ -1,24 +1,24 @@
-"""What the threads of a native team do between kernels: they wait inside compiled code, and touch nothing of Python.
+"""The code that the threads of a native team run between kernels: they wait in compiled code, without using Python.
 
-A round, in the words of a team (32 bits each, on cache lines of their own):
+A round, in terms of a team's words (32 bits each, on cache lines of their own):
 
 1. The caller writes the call (its entry, its arguments) into ``block`` and sets ``REMAINING``, then adds one to
    ``ROUND``.
-2. A worker that waits for ``ROUND`` to change acquires what was written before, runs the call, and takes one off
+2. A worker that waits for ``ROUND`` to change acquires what was written before, runs the call, and decrements
    ``REMAINING``, which releases what it wrote.
-3. The caller waits for ``REMAINING`` to be 0 and acquires: all decrements are of one release sequence, so the last
-   value brings the writes of all workers. ``block`` may then be written again, since nobody looks at it any more.
+3. The caller waits for ``REMAINING`` to be 0 and acquires: all decrements form one release sequence, so the last value
+   makes the writes of all workers visible. ``block`` may then be rewritten, since no worker reads it any more.
 
-Who waits spins for a while and then sleeps in the system, on the word itself (a futex). Nobody sleeps through a
-change: a worker that goes to sleep first counts itself among ``SLEEPERS``, then asks the system to sleep *if the word
-is still the old one*; the caller first changes the word, then looks whether there are sleepers. All four are
-sequentially consistent, so at least one of the two sees the other: either the caller finds a sleeper and wakes it, or
-the system finds the new word and does not let the worker sleep. The same holds for a caller that sleeps on
-``REMAINING`` and says so in ``CALLER_SLEEPS``. Waking is shared: the caller wakes a few, those wake others.
+A waiting thread spins for a while and then sleeps in the system, on the word itself (a futex). No thread sleeps through
+a change: a worker that goes to sleep first counts itself among ``SLEEPERS``, then asks the system to sleep *if the word
+is still the old one*; the caller first changes the word, then checks for sleepers. All four operations are sequentially
+consistent, so at least one of the two threads sees the other: either the caller finds a sleeper and wakes it, or the
+system finds the new word and does not let the worker sleep. The same holds for a caller that sleeps on ``REMAINING``
+and announces it in ``CALLER_SLEEPS``. Waking is shared: the caller wakes a few threads, which wake others.
 
-A team may have as many workers as there are cores, with a caller that waits beside them for Ctrl-C: one thread more
-than cores. Who spins there offers its core to others between two looks (``gives_way``). So the caller and the worker on
-its core change places in a microsecond or two, where a sleeper's waking takes some tens.
+A team may have as many workers as there are cores, plus a caller that waits for Ctrl-C: one more thread than cores. A
+spinning thread then yields its core between two checks (``gives_way``), so that the caller and the worker on its core
+trade places in a microsecond or two, where waking a sleeper takes some tens.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -49,7 +49,7 @@ __all__ = ["dismiss", "run_round", "serve", "wait"]
 _FUTEX = FUTEX_NUMBERS.get(platform.machine(), 0)
 _FUTEX_WAIT, _FUTEX_WAKE = 128, 129  # among the threads of this process
 _WOKEN_BY_ONE = 4
-_PAUSES = 8  # between two looks at the clock
+_PAUSES = 8  # between two reads of the clock
 
 _add_in_order = Intrinsic(exchange("add", "seq_cst"), "Add to a word, sequentially consistent; what it was before.")
 _load_in_order = Intrinsic(ordered_load("seq_cst"), "A word, sequentially consistent.")
@@ -88,7 +88,7 @@ def _enter(writer, block, thread):
 
 @inline
 def _pause(gives_way):
-    """Between two looks at a word."""
+    """Pause between two checks of a word."""
     if gives_way != 0:
         sched_yield()
     else:
@@ -98,7 +98,7 @@ def _pause(gives_way):
 
 @kernel
 def serve(words, block, worker, patience, gives_way):
-    """A worker's life: wait for a round, run its call, report; until there is none. Spins for ``patience`` ns."""
+    """The loop of a worker: wait for a round, run its call, report; ends on dismissal. Spins for ``patience`` ns."""
     seen = np.int32(0)
     while True:
         now = load_acquire(words, ROUND)
@@ -133,9 +133,9 @@ def _begin(words, workers):
 
 @kernel
 def run_round(words, block, entry, workers, caller_works, patience, gives_way):
-    """A call on the workers and, where ``caller_works`` is 1, as thread 0 on the caller's own thread.
+    """Run a call on the workers and, if ``caller_works`` is 1, as thread 0 on the calling thread.
 
-    How many workers are not done ``patience`` ns after the caller has nothing more to do, at the latest.
+    Returns how many workers are not done, at the latest ``patience`` ns after the caller has nothing more to do.
     """
     block[BLOCK_ENTRY], block[BLOCK_THREADS], block[BLOCK_FIRST_THREAD] = entry, workers + caller_works, caller_works
     if workers > 0:
@@ -151,7 +151,7 @@ def run_round(words, block, entry, workers, caller_works, patience, gives_way):
 
 @kernel
 def wait(words, longest):
-    """Sleep until the workers are done, ``longest`` ns have passed, or a signal has come; how many are not done."""
+    """Sleep until the workers are done, ``longest`` ns have passed, or a signal has come; returns how many are left."""
     _add_in_order(words, CALLER_SLEEPS, np.int32(1))
     left = _load_in_order(words, REMAINING)
     if left != 0:
@@ -162,6 +162,6 @@ def wait(words, longest):
 
 @kernel
 def dismiss(words, block):
-    """Send the workers home; they must be idle."""
+    """End the workers, which must be idle."""
     block[BLOCK_ENTRY] = 0
     _begin(words, np.int64(0))

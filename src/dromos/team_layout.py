@@ -1,4 +1,4 @@
-"""Where things stand in the memory that a native team shares: its words, and the block with the call to run."""
+"""The layout of the memory that a native team shares: its words, and the block with the call to run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = [
     "FUTEX_NUMBERS", "REMAINING", "ROUND", "SLEEPERS", "TEAM_WORDS",
 ]  # fmt: skip
 
-_LINE: Final = 32  # words of 4 bytes: two cache lines, since neighbours are fetched in pairs
+_LINE: Final = 32  # words of 4 bytes: two cache lines, since adjacent lines are fetched in pairs
 ROUND: Final = 0
 SLEEPERS: Final = _LINE
 REMAINING: Final = 2 * _LINE
@@ -19,7 +19,7 @@ TEAM_WORDS: Final = 4 * _LINE
 # words of 8 bytes
 BLOCK_ENTRY: Final = 0  # the address of the kernel's machine code; 0: the team is dismissed
 BLOCK_THREADS: Final = 1
-BLOCK_FIRST_THREAD: Final = 2  # what the first worker is called: 1 where the caller is thread 0
+BLOCK_FIRST_THREAD: Final = 2  # the thread number of the first worker: 1 if the caller is thread 0
 BLOCK_ARGUMENTS: Final = 3
 BLOCK_WORDS: Final = 1024
 

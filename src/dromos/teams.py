@@ -1,7 +1,7 @@
-"""The threads of teams, and the teams that wait for work.
+"""The threads of teams, and the pool of idle teams.
 
-Kernels are run by native teams, whose threads wait inside compiled code. Ordinary functions, and kernels on systems
-without native teams, are run by teams of Python threads.
+Native teams, whose threads wait inside compiled code, run kernels. Teams of Python threads run ordinary functions, and
+kernels on systems without native teams.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ __all__ = [
 
 _LONGEST_SLEEP: Final = 0.2
 _LONGEST_SLEEP_NS: Final = 200_000_000
-"""Seconds. A signal that comes just before a lock is waited for does not wake the waiter, and Python calls the signal's
-handler only when the wait is over; without an end of its own the wait would last until the kernel is done."""
-_WORKER_SPINS: Final = 50_000  # ns that a worker waits awake for the next round
-_CALLER_SPINS: Final = 20_000  # ns that the caller waits awake for the end of a round
+"""Seconds (and nanoseconds). A signal that arrives just before the wait for a lock does not end the wait, and Python
+calls its handler only when the wait is over; without a timeout the wait would last until the kernel is done."""
+_WORKER_SPINS: Final = 50_000  # ns that a worker spins for the next round
+_CALLER_SPINS: Final = 20_000  # ns that the caller spins for the end of a round
 
 
 def _aligned(words: int, dtype: type[np.generic]) -> Array:
-    """Zeros that begin at a pair of cache lines."""
+    """Zeros aligned to a pair of cache lines."""
     size = words * np.dtype(dtype).itemsize
     room = np.zeros(size + 128, dtype=np.uint8)
     begin = -room.ctypes.data % 128
@@ -46,8 +46,8 @@ def _aligned(words: int, dtype: type[np.generic]) -> Array:
 class NativeTeam:
     """``size`` threads inside compiled code; see :mod:`dromos.team_kernels`.
 
-    Threads that wait stay awake for some microseconds: the next round, or the end of this one, is mostly near. Where no
-    core is left for the caller, they offer theirs to others meanwhile, so as not to keep each other from working.
+    Waiting threads spin for some microseconds, since the next round, or the end of this one, is usually near. If no
+    core is left for the caller, they yield their cores while spinning, so as not to keep each other from working.
     """
 
     def __init__(self, size: int) -> None:
@@ -63,7 +63,7 @@ class NativeTeam:
             threading.Thread(target=kernels.serve, args=args, name=f"dromos-{worker}", daemon=True).start()
 
     def try_run(self, call: Call, leaves: Any, stop: Array | None, stop_value: int = 1) -> bool:
-        """Run a call on the workers, if it fits the arguments; without a stop flag on the calling thread too, as
+        """Run a call on the workers, if it fits the arguments; without a stop flag also on the calling thread, as
         thread 0."""
         if not _are_written(call, leaves, self._block.data, self._address):
             return False
@@ -80,10 +80,10 @@ class NativeTeam:
                 while left != 0:
                     left = self._wait(self._words, _LONGEST_SLEEP_NS)
                 break
-            except BaseException as error:  # Ctrl-C: stop the team, wait for it, then let the exception go on
-                interrupt, left = error, 1  # a round that was not begun after all is a round that is over
+            except BaseException as error:  # Ctrl-C: stop the team, wait for it, then raise the exception again
+                interrupt, left = error, 1  # a round that did not begin after all counts as over
                 if stop is not None:
-                    # nothing is published with it: kernels look by a relaxed load, and see it soon enough
+                    # no data is published with it: kernels read it with a relaxed load, and see it soon enough
                     stop[0] = stop_value
         if interrupt is not None:
             raise interrupt
@@ -95,7 +95,7 @@ class NativeTeam:
 
 
 def _are_written(call: Call, leaves: Any, block: Any, address: Any) -> bool:
-    """Leave arguments in a block; whether they are such as the call is for."""
+    """Write arguments to a block; return whether they fit the call."""
     try:
         call.write(block, 8 * BLOCK_ARGUMENTS, leaves)
     except struct.error:  # a number that needs one bit more
@@ -114,7 +114,7 @@ class _Prepared(NamedTuple):
 
 @cache
 def _prepared() -> _Prepared:
-    """Compiled, or found on disk, on this thread, where Ctrl-C is seen."""
+    """Compile the functions, or load them from disk, on this thread, where Ctrl-C is handled."""
     from dromos import team_kernels
 
     kernels: Any = team_kernels
@@ -138,7 +138,7 @@ def try_alone(call: Call, leaves: Any) -> bool:
 
 
 def try_by_python(call: Call, leaves: Any, size: int, stop: Array | None, stop_value: int = 1) -> bool:
-    """Run a call on threads of Python, where there are no native teams."""
+    """Run a call on Python threads, for systems without native teams."""
     block = call.team_block()
     if not _are_written(call, leaves, block, block):
         return False
@@ -153,16 +153,17 @@ def try_by_python(call: Call, leaves: Any, size: int, stop: Array | None, stop_v
 
 @cache
 def is_supported() -> bool:
-    """Whether this system has the sleep that native teams need."""
+    """Whether this system has the futex that native teams need to sleep."""
     return sys.platform.startswith("linux") and platform.machine() in FUTEX_NUMBERS
 
 
 class PythonTeam:
     """``size`` sleeping threads that wake together, run one kernel, and sleep again.
 
-    Ctrl-C may come between any two instructions here, so nothing is counted by who took which lock. What counts are the
-    numbers of rounds: ``_round`` is the one that runs, ``_finished[rank]`` the last one that a thread finished. The
-    locks only put threads to sleep; a lock that was released once too often wakes a thread that finds nothing new.
+    Ctrl-C may come between any two instructions here, so no state is derived from which thread took which lock. The
+    state is the numbers of rounds: ``_round`` is the current one, ``_finished[rank]`` the last one that a thread
+    finished. The locks only put threads to sleep; a lock that was released once too often wakes a thread that finds
+    nothing new.
     """
 
     def __init__(self, size: int) -> None:
@@ -190,10 +191,10 @@ class PythonTeam:
                     while self._finished[rank] != this:
                         gate.acquire(timeout=_LONGEST_SLEEP)
                 break
-            except BaseException as error:  # Ctrl-C: stop the team, wait for it, then let the exception go on
+            except BaseException as error:  # Ctrl-C: stop the team, wait for it, then raise the exception again
                 interrupt = error
                 if stop is not None:
-                    # nothing is published with it: kernels look by a relaxed load, and see it soon enough
+                    # no data is published with it: kernels read it with a relaxed load, and see it soon enough
                     stop[0] = stop_value
         self._kernel, self._args = None, ()
         if interrupt is not None:
@@ -238,13 +239,13 @@ _idle_lock = threading.Lock()
 
 
 def native_team(size: int) -> NativeTeam:
-    """A team of ``size`` workers that nobody else uses until it is given back."""
+    """A team of ``size`` workers for exclusive use until :func:`give_back`."""
     team: NativeTeam = _take(NativeTeam, size)
     return team
 
 
 def python_team(size: int) -> PythonTeam:
-    """The same of Python threads."""
+    """The same with Python threads."""
     team: PythonTeam = _take(PythonTeam, size)
     return team
 
@@ -259,7 +260,7 @@ def _take(kind: type[Any], size: int) -> Any:
 
 
 def give_back(team: NativeTeam | PythonTeam) -> None:
-    """Keep a team that is idle for the next call; the one that waited longest is dismissed if there are many."""
+    """Keep an idle team for the next call; if there are too many, dismiss the one that has been idle longest."""
     idle = _idle[type(team)]
     with _idle_lock:
         idle.append(team)
@@ -269,7 +270,7 @@ def give_back(team: NativeTeam | PythonTeam) -> None:
 
 
 def _forget_teams() -> None:
-    """In a forked child the threads of the parent's teams do not exist."""
+    """Drop all teams in a forked child, where the threads of the parent's teams do not exist."""
     global _idle_lock
     for idle in _idle.values():
         idle.clear()
@@ -277,7 +278,7 @@ def _forget_teams() -> None:
 
 
 def _dismiss_native_teams() -> None:
-    """Before the compiled code that they wait in goes."""
+    """Dismiss idle teams before the compiled code that they wait in is unloaded."""
     with _idle_lock:
         teams = _idle[NativeTeam][:]
         _idle[NativeTeam].clear()

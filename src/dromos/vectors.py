@@ -1,8 +1,7 @@
 """Sums of products of vectors, without BLAS.
 
-BLAS has threads of its own, which go on looking for work for a while after each call. On many cores they take these
-from the kernel that runs next: Katz centralities of 65,536 vertices took 56 ms on 16 cores, and 4 without one norm by
-BLAS.
+BLAS has threads of its own, which spin for a while after each call. On many cores they take cores from the kernel that
+runs next: Katz centralities of 65,536 vertices took 56 ms on 16 cores, and 4 without one norm by BLAS.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whole numbers that callers give: Python's or NumPy's, and nothing that only looks like one."""
+"""Whole numbers given by callers: Python's or NumPy's, and nothing that only resembles one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["whole_number"]
 
 
 def whole_number(value: Any) -> int | None:
-    """``value`` as an int, or None where it is no whole number: a truth value, a float, text, an array of several.
+    """``value`` as an int, or None if it is not a whole number: a truth value, a float, text, an array of several.
 
     >>> import numpy as np
     >>> whole_number(np.int8(3)), whole_number(3.0), whole_number(np.True_), whole_number(np.array([1, 2]))

@@ -1,4 +1,4 @@
-"""Louvain and Leiden over slices and parts: the same communities however a graph is cut, and good ones."""
+"""Louvain and Leiden over slices and parts: the same, good communities however a graph is cut."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ either = pytest.mark.parametrize("find", [dr.louvain, dr.leiden])
 def test_communities_do_not_depend_on_the_cuts(
     find: Any, graph: dr.Graph, cuts: Any, gamma: float, seed: int, together: int
 ) -> None:
-    """From ``together`` arcs on the levels above are in blocks too."""
+    """From ``together`` arcs on, the levels above are in blocks too."""
     with patch.object(steps, "TOGETHER", together):
         _compare(find, graph, cuts, gamma, seed)
 
@@ -84,7 +84,7 @@ def test_pieces_are_those_of_the_whole_graph(leaf: str, graph: dr.Graph, data: s
 
 
 def test_two_that_are_alone_do_not_change_places() -> None:
-    """The ends of an edge are in one batch at times: the one of the greater number goes to the other."""
+    """The ends of an edge are sometimes in one batch: the one with the greater number moves to the other."""
     pairs = dr.Graph.from_edges(np.arange(0, 200, 2), np.arange(1, 200, 2), directed=False)
     made, level = _steps(pairs, "numpy")
     batch = steps._batches(200, 7)

@@ -59,7 +59,7 @@ def test_random_programs(seed: int) -> None:
 
 
 class Claims(Program):
-    """A vertex takes one message; the messages read fields of both ends, one of which changes."""
+    """A vertex takes one message; messages read fields of both ends, one of which changes."""
 
     source, first = dr.param(int), dr.param(int)
     level = dr.field(np.int32)
@@ -86,7 +86,7 @@ class Claims(Program):
 
 @pytest.mark.parametrize("first", [0, -1], ids=["claimed", "open start"])
 def test_claims_in_any_order_of_directions(first: int) -> None:
-    """In a random order of pushes and pulls; an active vertex that still wants a message is no claimed one."""
+    """Pushes and pulls in random order; an active vertex that still wants a message has not been claimed."""
     draw = random.Random(first)
     for number in range(30):
         n = draw.choice((1, 3, 40, 64, 200, 700))
@@ -109,7 +109,7 @@ def test_claims_in_any_order_of_directions(first: int) -> None:
 
 
 def test_distances_in_order() -> None:
-    """Delta-stepping over parts, perhaps with ordinary supersteps before or between; whole and broken weights."""
+    """Delta-stepping over parts, perhaps with ordinary supersteps before or between; whole and fractional weights."""
     draw = random.Random(3)
     for number in range(30):
         n = draw.choice((1, 3, 40, 64, 200, 700))
@@ -129,7 +129,7 @@ def test_distances_in_order() -> None:
 
 
 def draw_weights(draw: random.Random, count: int) -> np.ndarray:
-    """A few are great, and a few are zero."""
+    """Weights of which a few are large, and a few are zero."""
     return np.array([draw.choice((0, 0.25, 1, 7, 1000)) for _ in range(count)], np.float32)
 
 

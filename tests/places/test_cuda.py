@@ -40,7 +40,7 @@ _ASKED = int(os.environ.get("DROMOS_TEST_EXAMPLES", 0))
 
 @pytest.fixture(autouse=True)
 def _split_by_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small graphs too."""
+    """Let the GPU split small graphs too."""
     monkeypatch.setattr(splitting, "_WORTH_A_DEVICE", 0)
 
 
@@ -109,7 +109,7 @@ def test_public_algorithms_on_several_processors(device: str) -> None:
 @pytest.mark.parametrize("device", ["cpu+cuda", "cuda+cpu"])
 def test_a_search_begins_on_the_host_and_ends_on_the_gpu(device: str, directed: bool) -> None:
     graph = generators.rmat(14, 12, seed=3, symmetrize=not directed)
-    share, split = (0.9, "low") if device == "cuda+cpu" else (0.1, "high")  # the hubs are the host's
+    share, split = (0.9, "low") if device == "cuda+cpu" else (0.1, "high")  # the host has the hubs
     how = {"device": device, "share": share, "split": split}
     for source in np.argsort(graph.out_degree)[[-1, -100, -1000, -5000]].tolist():
         found = dr.bfs(graph, source, **how)  # type: ignore[arg-type]
@@ -144,7 +144,7 @@ def test_a_level_may_push_on_the_host_and_pull_on_the_gpu(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("device", ["cpu+cuda", "cuda+cpu", "cuda:0+cuda:0"])
 def test_a_run_that_was_killed_goes_on(device: str, tmp_path: FilePath) -> None:
-    """While the host leads, after the GPU took over, and when the GPU is alone."""
+    """While the host leads, after the GPU has taken over, and when the GPU is alone."""
     graph = weighted(generators.rmat(13, 8, seed=3, symmetrize=True))
     source = int(np.argsort(graph.out_degree)[-4000])
     share, split = (0.9, "low") if device == "cuda+cpu" else (0.1, "high")
@@ -276,11 +276,11 @@ def test_rows_in_falling_order_are_gathered_by_classes() -> None:
 def test_a_gpu_splits_a_graph_as_the_host_does(
     directed: bool, weight: type | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rows of hubs, empty ones, and parallel arcs, which stay in their order; in pieces, the last one a small one."""
+    """Rows of hubs, empty rows, and parallel arcs, which keep their order; in pieces, the last of them small."""
     monkeypatch.setattr(permuting, "_PIECE", 1 << 12)
     for name in ("_LEAST_PIECE", "_ARRIVING"):
         monkeypatch.setattr(device_rows, name, 1 << 12)
-    if weight is None:  # arcs come beside other work
+    if weight is None:  # arcs are copied beside other work
         monkeypatch.setattr(device_rows, "_WORTH_A_THREAD", 0)
     draw = np.random.default_rng(3)
     src, dst = draw.integers(0, 3000, (2, 40_000)) ** 2 // 3000
@@ -291,7 +291,7 @@ def test_a_gpu_splits_a_graph_as_the_host_does(
         again = dr.Graph._make(graph.offsets, graph.targets, graph.weights, flags=graph.known_flags)
         first = splitting.split_graph(graph, (0.25, 0.5, 0.25), kind)
         with monkeypatch.context() as patch:
-            if stay is None:  # a device that has no room for all arcs
+            if stay is None:  # a device without room for all arcs
                 patch.setattr(dividing, "can_divide", lambda *given: False)
             second = splitting.split_graph(again, (0.25, 0.5, 0.25), kind, device=0, stay=stay or ())
         assert isinstance(second.graph, PartlyHeldGraph) == (bool(stay) and not directed)

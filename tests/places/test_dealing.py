@@ -1,4 +1,4 @@
-"""Pages dealt in turn, or to everybody, give what the reference engine gives on the whole graph."""
+"""Pages dealt in turn, or to all parts, give the results of the reference engine on the whole graph."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_claims_in_any_order_of_directions(first: int) -> None:
 @pytest.mark.parametrize("direction", ["push", "pull"])
 @pytest.mark.parametrize("deal", DEALS)
 def test_each_arc_is_dealt_once(deal: str, direction: Direction) -> None:
-    """Pages in turn: to any part, as many for each. By targets: to the owner of the vertex that it ends at."""
+    """Pages in turn go to any part, equally many to each; by targets, to the owner of the arc's end vertex."""
     graph = weighted(generators.rmat(8, 8, seed=1))
     run = PlacedEngine(VectorisedLeaf(), slices=3, parts=4, deal=deal).prepare(programs.SSSP(source=0), graph)
     found = []

@@ -1,4 +1,4 @@
-"""Parts in rows and columns give what the reference engine gives on the whole graph."""
+"""Parts in rows and columns give the results of the reference engine on the whole graph."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def test_compiled_programs(kind: type[Program]) -> None:
 
 
 def test_a_claim_is_told_to_its_row_alone() -> None:
-    """A search of one level: the owner of each leaf hears of it once, whatever the direction."""
+    """A search of one level: the owner of each leaf is notified once, whatever the direction."""
     star = generators.star(200)
     for direction in ("push", "pull"):
         execution = PlacedEngine(CpuLeaf(threads=1), grid=Grid(2, 2)).prepare(programs.BFS(source=0), star)
         stats = execution.step(Path(direction=direction))
         assert stats.frontier == 200
-        assert stats.messages <= 2 * 200  # one for each, and one more where it came from another part
+        assert stats.messages <= 2 * 200  # one for each, and one more if it came from another part
 
 
 @pytest.mark.parametrize("kind", EDGE_VALUES, ids=lambda kind: kind.__name__)

@@ -1,4 +1,4 @@
-"""A graph split over processors: every program on 2 to 5 parts and random splits is what the reference engine says."""
+"""A graph split over processors: every program on 2 to 5 parts and random splits agrees with the reference engine."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_programs_on_two_parts_of_the_cpu(kind: type[Program], split: str) -> No
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_leaves_that_work_otherwise_understand_each_other(split: str) -> None:
-    """The CPU's part of a search takes messages as they come and tells frontiers as bits; the others do neither."""
+    """The CPU's part of a search applies messages as they come and sends frontiers as bits; the others do neither."""
     graph = weighted(generators.rmat(8, 5, seed=6, symmetrize=split == "low"))
     for leaves in ([CpuLeaf(threads=2), VectorisedLeaf()], [VectorisedLeaf(), CpuLeaf(threads=1), ReferenceLeaf()]):
         check_on(programs.BFS, graph, HybridEngine(leaves, share=0.4, split=split))
@@ -75,7 +75,7 @@ def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small_tiles")
 def test_offers_are_posted_and_gathered_in_tiles() -> None:
-    """Of a rank all is told by an offer; a label is offered by those that are active, and may improve nothing."""
+    """An offer carries all of a rank; a label is offered by active vertices, and may improve nothing."""
     graph = generators.rmat(17, 2, seed=7, symmetrize=True)  # two tiles of sources
     only = {"max_iter": 5, "tol": 0, "on_limit": "return"}
     ranks = dr.pagerank(graph, device="numpy", **only).rank  # type: ignore[arg-type]
@@ -104,7 +104,7 @@ def test_components_by_one_forest(directed: bool) -> None:
 
 
 class Blocks(VectorisedLeaf):
-    """Tells the rows of all vertices with the frontier in bits, as a GPU does where many vertices are active."""
+    """Sends the rows of all vertices with the frontier in bits, as a GPU does if many vertices are active."""
 
     def part(self, *args):  # type: ignore[no-untyped-def]
         part = super().part(*args)
@@ -134,7 +134,7 @@ def test_all_rows_may_be_told(kind: type[Program]) -> None:
 
 
 class AtMost(HybridEngine):
-    """As many parts as there are vertices, where those are fewer than leaves."""
+    """Uses as many parts as there are vertices, if those are fewer than leaves."""
 
     def prepare(self, program, graph):  # type: ignore[no-untyped-def]
         used = self.leaves[: max(graph.num_vertices, 1)]
@@ -264,7 +264,7 @@ SLOW, FAST = Rates(1e9, 2e8, 1e10), Rates(4e9, 4e9, 1e10)
 
 
 class Named(VectorisedLeaf):
-    """A leaf whose rates the test gives."""
+    """A leaf whose rates are given by the test."""
 
     def __init__(self, name: str) -> None:
         self.name = name  # type: ignore[misc]

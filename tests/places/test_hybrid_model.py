@@ -1,4 +1,4 @@
-"""How long a run takes on a split graph by the model, and the sizes of parts that it goes by."""
+"""The model's run time on a split graph, and the sizes of parts that it uses."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_empty_parts_and_graphs_have_sizes() -> None:
 
 @pytest.fixture
 def quick_rates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Nothing is kept yet, and small graphs are enough."""
+    """Start without kept rates, and measure on small graphs."""
     monkeypatch.setenv("DROMOS_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(rates, "_measured", {})
     monkeypatch.setattr(rate_runs, "_PART_SCALE", 14)

@@ -1,4 +1,4 @@
-"""What no program can say, over slices, parts and pages: as on the whole graph."""
+"""Operators that no program can express, over slices, parts and pages: the same results as on the whole graph."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEAVES = ("reference", "numpy", "cpu")
 
 
 def _same(graph: dr.Graph, **how: Any) -> None:
-    """The answers over slices are those on the whole graph, and their verifiers accept them."""
+    """Check that the answers over slices are those on the whole graph, and that their verifiers accept them."""
     found = dr.label_propagation(graph, max_iter=3, **how)
     np.testing.assert_array_equal(found.label, dr.label_propagation(graph, max_iter=3, device="reference").label)
     if not graph.directed:
@@ -52,7 +52,7 @@ def _same(graph: dr.Graph, **how: Any) -> None:
 
 
 def _same_trusses(found: dr.Result, graph: dr.Graph) -> None:
-    """Column by column what the kernel for whole graphs finds, with the same types."""
+    """Check that every column equals the result of the whole-graph kernel, with the same types."""
     whole = dr.truss_numbers(graph, device="numpy")
     for name in ("source", "target", "truss"):
         np.testing.assert_array_equal(found[name], whole[name])
@@ -70,7 +70,7 @@ def test_slices_and_parts_change_nothing(device: str, graph: dr.Graph, slices: i
 @pytest.mark.parametrize("device", LEAVES)
 @pytest.mark.parametrize("directed", [False, True])
 def test_pages_change_nothing(device: str, directed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages of 1,024 arcs: hubs lie on several of them, and most begin and end within a row; so do blocks of 500."""
+    """Pages of 1,024 arcs: hubs span several of them, and most begin and end within a row; so do blocks of 500."""
     monkeypatch.setattr(engine, "operator_room", lambda *sizes, **kind: OperatorRoom(1 << 20, 500, 1700, 2))
     rng = np.random.default_rng(7)
     src, dst = np.minimum(rng.zipf(1.4, 6000), 190), rng.integers(0, 200, 6000)
@@ -95,7 +95,7 @@ def test_pages_change_nothing(device: str, directed: bool, tmp_path: Path, monke
 
 @pytest.mark.parametrize("how", [{"device": "numpy", "slices": 3, "parts": 2}, {"device": "cpu"}])
 def test_rows_in_any_order_keep_it(how: dict[str, Any], tmp_path: Path) -> None:
-    """Rows of sets that are in no order: one row per edge, in the order of the rows, in memory and elsewhere."""
+    """Rows in no order: one result row per edge, in the order of the rows, in memory and elsewhere."""
     sorted_rows = dr.generators.complete(9)
     targets = sorted_rows.targets.reshape(9, 8)[:, ::-1].ravel()
     graph = dr.Graph.from_csr(sorted_rows.offsets, targets, directed=False)
@@ -160,7 +160,7 @@ def test_the_intersection_of_rows(leaf: str) -> None:
     left = Rows(0, 2, np.array([0, 3, 5]), np.array([2, 3, 4, 2, 3], dtype=np.int32))
     right = Rows(2, 4, np.array([0, 2, 3]), np.array([3, 4, 4], dtype=np.int32))
     counts = np.zeros(5, np.int64)
-    # 0: with 2 it has 3 and 4 in common, with 3 it has 4; 1: with 2 it has 3
+    # 0 has 3 and 4 in common with 2, and 4 with 3; 1 has 3 in common with 2
     assert intersect_of(leaf, 5, 2)(left, right, counts) == 4
     assert counts.tolist() == [3, 1, 3, 3, 2]
 
@@ -171,5 +171,5 @@ def test_the_intersection_of_rows_by_weight(leaf: str) -> None:
     right = Rows(2, 4, np.array([0, 2, 3]), np.array([3, 4, 4], np.int32), np.array([0.5, 0.25, 2.0]))
     total = np.array([1.0, 0.0, 0.0, 0.0, 0.0])
     add_walks_of(leaf, 5, 2)(left, right, total)
-    # 0: over 2 to 3 and 4, over 3 to 4; 1: over 2 to 3; over 3 to 4, which is no neighbour of it
+    # 0: through 2 to 3 and 4, through 3 to 4; 1: through 2 to 3, and through 3 to 4, which is not its neighbor
     assert total.tolist() == [1 + 0.1 * (0.5 * 0.2 + 0.25 * 0.3) + 0.2 * (2.0 * 0.3), 5.0 * (0.5 * 7.0), 0, 0, 0]

@@ -1,4 +1,4 @@
-"""A device that does what crosses the cut, and a host that is left with the arcs within its part; without a device."""
+"""A device that handles all arcs across the cut, and a host with only the arcs within its part; without a device."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ASKED = int(os.environ.get("DROMOS_TEST_EXAMPLES", 0))
 
 
 class ReachingPart(VectorisedPart):
-    """What a part on a GPU does, by NumPy."""
+    """The work of a part on a GPU, done by NumPy."""
 
     asynchronous = True
     away = adopted = alone = shipped = told = 0
@@ -61,7 +61,7 @@ class ReachingPart(VectorisedPart):
 
     def finish(self, reductions: tuple[Any, ...]) -> None:
         super().finish(reductions)
-        self.member[: self.first] = self.member[self.last :] = False  # as on a device, which is told anew
+        self.member[: self.first] = self.member[self.last :] = False  # as on a device, which receives them anew
 
     def begin_outbox(self, first: int, last: int) -> None:
         assert last <= self.first or self.last <= first
@@ -113,7 +113,7 @@ class ReachingPart(VectorisedPart):
 
 
 class Reaching(VectorisedLeaf):
-    """A device without a device."""
+    """A stand-in for a device."""
 
     def part(self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int) -> ReachingPart:
         return ReachingPart(program, shape, types, first, last)
@@ -162,7 +162,7 @@ def test_rows_are_sent_where_the_host_has_hubs(kind: type[Program]) -> None:
 
 @pytest.mark.parametrize("kind", [programs.BFS, programs.SSSPWithParents], ids=lambda kind: kind.__name__)
 def test_a_host_with_few_vertices_is_told_who_is_active(kind: type[Program], monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a search it then pulls by itself, and the device sends it nothing; other programs go on as they do."""
+    """In a search it then pulls by itself, and the device sends it nothing; other programs continue as before."""
     monkeypatch.setattr(pair_module, "_MANY_ACTIVE", 1)
     monkeypatch.setattr(pair_module, "_FEW", 4)
     monkeypatch.setattr(lead, "_MOST_ARCS", 0)
@@ -176,7 +176,7 @@ def test_a_host_with_few_vertices_is_told_who_is_active(kind: type[Program], mon
 
 @pytest.mark.parametrize("seed", range(max(8, _ASKED // 4)))
 def test_random_programs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    if seed % 2:  # the host is told who is active, however few they are
+    if seed % 2:  # the host is told which vertices are active, however few
         monkeypatch.setattr(pair_module, "_MANY_ACTIVE", 1)
         monkeypatch.setattr(pair_module, "_FEW", 1)
     engines = (
@@ -212,7 +212,7 @@ def test_public_algorithms() -> None:
 @pytest.mark.parametrize("device_first", [False, True])
 def test_a_search_begins_on_the_host_and_ends_on_the_device(device_first: bool) -> None:
     graph = weighted(generators.rmat(11, 8, seed=3, symmetrize=True))
-    share, split = (0.9, "low") if device_first else (0.1, "high")  # the hubs are the host's
+    share, split = (0.9, "low") if device_first else (0.1, "high")  # the host has the hubs
     engine = pair(CpuLeaf(threads=2), share, split, device_first=device_first)
     adopted, alone = ReachingPart.adopted, ReachingPart.alone
     for source in np.argsort(graph.out_degree)[[-1, -500, -1200]].tolist():
@@ -227,7 +227,7 @@ def test_a_search_begins_on_the_host_and_ends_on_the_device(device_first: bool) 
 
 @pytest.mark.parametrize("supersteps", [1, 2, 3, 4])
 def test_a_search_that_was_killed_goes_on(supersteps: int, tmp_path: FilePath) -> None:
-    """While the host leads, after the device took over, and when the device is alone."""
+    """While the host leads, after the device has taken over, and when the device is alone."""
     graph = weighted(generators.rmat(11, 8, seed=3, symmetrize=True))
     source = int(np.argsort(graph.out_degree)[-1200])
     engine = pair(CpuLeaf(threads=2), 0.1, "high")
@@ -255,7 +255,7 @@ def test_a_search_that_the_host_runs_to_its_end() -> None:
 
 
 class Lacking(HybridEngine):
-    """The host does not hold the device's rows."""
+    """An engine whose host does not hold the device's rows."""
 
     def _split(self, graph: Graph, *, arcs: bool = False) -> SplitGraph:
         made = super()._split(graph, arcs=arcs)

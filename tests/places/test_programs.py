@@ -1,4 +1,4 @@
-"""Every program over random slices and parts is what the reference engine makes of it on the whole graph."""
+"""Every program over random slices and parts gives the results of the reference engine on the whole graph."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ASKED = int(os.environ.get("DROMOS_TEST_EXAMPLES", 0))
 
 
 def check(kind: type[Program], graph: Graph, leaf: Leaf, slices: int, parts: int) -> None:
-    """As :func:`check_on`, on slices and parts in memory."""
+    """Run :func:`check_on` on slices and parts in memory."""
     check_on(kind, graph, PlacedEngine(leaf, slices=slices, parts=parts))
 
 
@@ -43,7 +43,7 @@ _expected: dict[tuple[object, ...], tuple[Mapping[str, Array], History]] = {}
 
 
 def _by_the_reference(program: Program, graph: Graph) -> tuple[Mapping[str, Array], History]:
-    """The fields and the steps; kept, since a program meets the same graph on several engines.
+    """The fields and the steps; cached, since a program runs on the same graph on several engines.
 
     The program is the fixture program of its class, whose parameters follow from the number of vertices.
     """
@@ -55,7 +55,7 @@ def _by_the_reference(program: Program, graph: Graph) -> tuple[Mapping[str, Arra
 
 
 def check_on(kind: type[Program], graph: Graph, engine: Engine) -> None:
-    """Every offered path, and the planner's, gives what the reference engine gives, in as many supersteps."""
+    """Every offered path, and the planner's, gives the reference engine's results, in as many supersteps."""
     program = next(program for program in programs.examples(graph.num_vertices) if type(program) is kind)
     expected, steps = _by_the_reference(program, graph)
     for path in (None, *engine.prepare(program, graph).caps.paths):
@@ -81,7 +81,7 @@ def test_every_program_over_random_slices_and_parts(kind: type[Program], leaf: s
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_arcs_come_in_blocks(kind: type[Program], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arcs, "BLOCK", 7)  # a row goes over several
+    monkeypatch.setattr(arcs, "BLOCK", 7)  # a row spans several
     graph = generators.with_random_weights(generators.uniform(40, 120, seed=2), 1, 9, seed=2)
     graph = graph.with_weights(graph.weights.astype(np.float32))  # type: ignore[union-attr]
     check(kind, graph, VectorisedLeaf(), 2, 2)
@@ -99,7 +99,7 @@ def test_random_programs(seed: int) -> None:
 
 
 class Narrow(Program):
-    """Sums that soon do not fit."""
+    """Sums that soon overflow."""
 
     total = dr.field(np.int8, init=100)
     combine = dr.SUM
@@ -112,7 +112,7 @@ class Narrow(Program):
 
 
 class WideStart(Program):
-    """An initial value that does not fit some vertices."""
+    """An initial value that does not fit for some vertices."""
 
     total = dr.field(np.int8)
     combine = dr.SUM
@@ -149,7 +149,7 @@ def test_only_slices_with_something_to_do_are_fetched() -> None:
     for _ in range(5):
         execution.step(Path())
     assert fetched == [1] * 5
-    execution.step(Path.parse("sync-pull-dd"))  # six vertices, of which the last slices know nothing, are reached
+    execution.step(Path.parse("sync-pull-dd"))  # reaches six vertices that the last slices do not have
     assert fetched[-1] == 10
 
 

@@ -1,4 +1,4 @@
-"""Whether an engine gives a program the meaning that the reference engine gives it."""
+"""Check whether an engine agrees with the reference engine on a program."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _TYPES = GraphTypes(np.dtype(np.int32), np.dtype(np.float32))
 def disagreements(
     kind: type[Program], seed: int, *engines: Engine, graphs: int = 4, only: str = "", paths: int | None = None
 ) -> Iterator[str]:
-    """What differs on random graphs: on each legal path, on those that the planner takes, and with a limit.
+    """Differences on random graphs: on each legal path, on the planner's paths, and with a limit.
 
-    ``only``: for engines that have no others, the word that the paths begin with, such as "sync". ``paths``: no more
-    than so many of the legal paths, drawn by ``seed``; the planner's and the limit are run all the same.
+    ``only``: for engines that support only some paths, the word that these begin with, such as "sync". ``paths``: at
+    most this many of the legal paths, drawn by ``seed``; the planner's and the limit are always run.
     """
     types = _types(kind, seed)
     draw, facts = random.Random(seed), analyse(kind.typed(types))
     legal = [path for path in facts.legal_paths if path.startswith(only)]
     if paths is not None and paths < len(legal):
         legal = random.Random(f"paths of {seed}").sample(legal, paths)
-    keyed = facts.monotone if kind.ir().combine.keyed else None  # of equal keys any may stay, where there is no order
+    keyed = facts.monotone if kind.ir().combine.keyed else None  # of equal keys any may win, if there is no order
     for number in range(graphs):
         graph = random_graph(draw, heavy=getattr(kind, "_heavy", False), weighted=types.weight is not None)
         limit, cut = 60 if number == graphs - 1 else 12, draw.randrange(1, 5)
@@ -56,7 +56,7 @@ def disagreements(
 
 
 def _types(kind: type[Program], seed: int) -> GraphTypes:
-    """Every third program runs on graphs without weights, if it obeys the rules of types there."""
+    """The types of a graph: every third program runs without weights, if it obeys the type rules there."""
     unweighted = replace(_TYPES, weight=None)
     try:
         kind.typed(unweighted)
@@ -66,7 +66,7 @@ def _types(kind: type[Program], seed: int) -> GraphTypes:
 
 
 def given(kind: type[Program], graph: Graph) -> Program:
-    """The program with values for what it has by edge; no two arcs of a row have the same, if it is short."""
+    """The program with values for its edge parameters; no two arcs of a row have the same, if it is short."""
     declared = {"h": np.arange(graph.num_arcs) % 11}
     return kind(**{name: values for name, values in declared.items() if hasattr(kind, name)})
 
@@ -74,7 +74,7 @@ def given(kind: type[Program], graph: Graph) -> Program:
 def _outcome(
     program: Program, graph: Graph, path: str | None, engine: Engine, limit: int, *, in_supersteps: bool = False
 ) -> Any:
-    """Fields, the number of supersteps and why they ended; or None where a value did not fit."""
+    """Fields, the number of supersteps and why they ended; or None if a value did not fit."""
     try:
         execution: Any = engine.prepare(program, graph)
         history, stats = History(), execution.stats
@@ -87,7 +87,7 @@ def _outcome(
             history.append(Row(stats, decision, after))
             stats = after
         fields = {name: np.asarray(values) for name, values in execution.result().items()}
-        for spec in program.ir().reductions:  # sums of floats may cancel: no tolerance is right for all of them
+        for spec in program.ir().reductions:  # sums of floats may cancel: no tolerance suits all of them
             value = np.atleast_1d(execution.reductions[spec.name])
             if spec.monoid is not SUM or value.dtype.kind != "f":
                 fields[f"the reduction {spec.name}"] = value
@@ -97,7 +97,7 @@ def _outcome(
 
 
 def _difference(expected: Any, found: Any, in_steps: bool, deterministic: bool, only: str | None) -> str:
-    """Empty if there is none. Where paths may be asynchronous, only the ends of runs can be compared.
+    """The difference; empty if there is none. If paths may be asynchronous, only the ends of runs can be compared.
 
     ``only``: the one field that is compared.
     """

@@ -1,4 +1,4 @@
-"""The usual algorithms as programs: proof that the model carries them, and material for the tests."""
+"""The usual algorithms as programs: they show that the model can express them, and serve the tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import dromos.program as dr
 
 
 class BFS(dr.Program):
-    """Levels and parents: any parent of the level above will do."""
+    """Levels and parents: any parent of the level above is correct."""
 
     source = dr.param(int)
     level = dr.field(np.int32)
@@ -56,7 +56,7 @@ class SSSP(dr.Program):
 
 
 class SSSPWithParents(SSSP):
-    """The parent travels with the distance; it changes only with a strict improvement, so no cycle can close."""
+    """The parent is sent with the distance; it changes only with a strict improvement, so no cycle can close."""
 
     distance = dr.field(np.float64)
     parent = dr.field(dr.ID)
@@ -79,7 +79,7 @@ class SSSPWithParents(SSSP):
 
 
 class Parents(dr.Program):
-    """One pass that finds a parent for known distances; right where all weights are above zero."""
+    """One pass that finds a parent for known distances; correct if all weights are positive."""
 
     distance = dr.vertex_param(np.float64)
     parent = dr.field(dr.ID, init=-1)
@@ -140,7 +140,7 @@ class PersonalizedPageRank(PageRank):
 
 
 class DeltaPageRank(dr.Program):
-    """Residual form: what a vertex gathered is sent once, so the order of sending does not matter. Unnormalised."""
+    """Residual form: a vertex sends what it gathered once, so the order of sending does not matter. Unnormalized."""
 
     damping = dr.param(float, 0.85)
     tolerance = dr.param(float, 1e-10)
@@ -234,7 +234,7 @@ class BCBackward(dr.Program):
 
 
 class KCore(dr.Program):
-    """Peeling: a vertex whose degree falls below k leaves, and tells its neighbours. The core has degree >= k."""
+    """Peeling: a vertex whose degree falls below k leaves, and notifies its neighbors. The core has degree >= k."""
 
     k = dr.param(int)
     degree = dr.field(np.int32)
@@ -274,7 +274,7 @@ class SpMV(dr.Program):
 
 
 class BeliefPropagation(dr.Program):
-    """Linearised: b = e + A b H, for two classes that attract their own kind."""
+    """Linearized: b = e + A b H, for two classes that attract their own kind."""
 
     prior = dr.vertex_param(np.float64, size=2)
     strength = dr.param(float, 0.01)
@@ -318,7 +318,7 @@ class WidestPath(dr.Program):
 
 
 class Reach(dr.Program):
-    """Which vertices a source reaches: every message says the same."""
+    """Which vertices a source reaches: all messages are the same."""
 
     source = dr.param(int)
     reached = dr.field(bool)
@@ -382,7 +382,7 @@ class Hebb(dr.Program):
 
 
 class Handing(dr.Program):
-    """Everybody hands on what it has, for ever: there is no queue of who is active, and no end."""
+    """Every vertex passes on what it has, forever: there is no queue of active vertices, and no end."""
 
     kept = dr.field(np.float64, init=0.0)
     given = dr.field(np.float64, init=1.0)
@@ -402,7 +402,7 @@ class Handing(dr.Program):
 
 
 def examples(n: int, source: int = 0) -> list[dr.Program]:
-    """One instance of each program that ends, for a graph of ``n`` vertices."""
+    """One instance of each terminating program, for a graph of ``n`` vertices."""
     rng = np.random.default_rng(n)
     return [
         BFS(source=source),

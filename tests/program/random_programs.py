@@ -1,7 +1,8 @@
-"""Programs that nobody would write: fields, functions and properties drawn at random from what the model allows.
+"""Programs that no user would write: fields, functions and properties drawn at random from what the model allows.
 
-The reference engine says what such a program means; every other engine has to agree on every path that the analysis
-finds legal. That tests the analysis, the code generators and the engines where nobody thought of looking.
+The reference engine defines the meaning of such a program; every other engine must agree on every path that the
+analysis finds legal. This tests the analysis, the code generators and the engines in cases that hand-written tests
+miss.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ _COMPARISONS = (operator.lt, operator.le, operator.eq, operator.ne, operator.gt)
 
 
 def random_program(seed: int) -> type[dr.Program]:
-    """The first draw from ``seed`` that is a program; most are, others break a rule of types."""
+    """The first draw from ``seed`` that is a valid program; most are, others break a type rule."""
     draw = random.Random(seed)
     while True:
         program = _Draw(draw).program(f"Random{seed}")
@@ -75,7 +76,7 @@ def random_program(seed: int) -> type[dr.Program]:
 
 
 def random_graph(draw: random.Random, *, heavy: bool = False, weighted: bool = True) -> Graph:
-    """Loops, parallel edges, lonely vertices; perhaps a hub, a long path, or (``heavy``) a few great weights."""
+    """Loops, parallel edges, isolated vertices; perhaps a hub, a long path, or (``heavy``) a few large weights."""
     n = draw.choice((1, 2, 5, 9, 30, 80))
     edges = [(draw.randrange(n), draw.randrange(n)) for _ in range(draw.choice((0, n, 2 * n, 4 * n)))]
     if draw.random() < 0.3:
@@ -97,7 +98,7 @@ class _Draw:
 
     def __init__(self, draw: random.Random) -> None:
         self.draw = draw
-        # more than half of the programs have a shape that the analysis looks for, but for what else is drawn
+        # more than half of the programs have a shape that the analysis looks for, except for what else is drawn
         self.shape = draw.choice(_SHAPES)
         self.fields = {f"f{i}": draw.choice(_TYPES) for i in range(draw.choice((1, 1, 2)))}
         if self.shape == "sending once":
@@ -132,20 +133,20 @@ class _Draw:
         self.has_reduction = self.chance(0.2 if common else 0.05)
         self.reduced = self.draw.choice(("scalar", "vector", "keyed"))
         self.has_converged = self.chance(0.15 if common else 0.1)
-        # drawn apart, so that all other programs stay what they were
+        # drawn separately, so that all other programs stay the same
         apart = random.Random(f"weights of {draw.getstate()}")
         is_scaled = self.shape == "improving" and apart.random() < 0.3
         self.scaled = apart.choice(_SCALED) if is_scaled else None
         self.promise = apart.choice(("any", "nonnegative", "positive", "positive"))
 
     def chance(self, share: float) -> bool:
-        """True in that share of cases."""
+        """True with probability ``share``."""
         return self.draw.random() < share
 
     # ---- formulas --------------------------------------------------------------------------------------------------
 
     def number(self, symbols: tuple[str, ...], depth: int) -> Formula:
-        """A formula of some of ``symbols``, at most so deep."""
+        """A formula of some of ``symbols``, at most ``depth`` deep."""
         if depth == 0 or self.chance(0.25):
             if self.chance(0.25):
                 constant = self.draw.choice((0, 1, 2, 3, -1, 5, 0, 1, 0.5, -1.0))
@@ -160,18 +161,18 @@ class _Draw:
         return lambda at: operation(one(at), other(at))
 
     def truth(self, symbols: tuple[str, ...], depth: int) -> Formula:
-        """A comparison of two formulas, perhaps negated, perhaps with another one."""
+        """A comparison of two formulas, perhaps negated, perhaps combined with another one."""
         one, other = self.number(symbols, max(depth - 1, 0)), self.number(symbols, max(depth - 1, 0))
         compare = self.draw.choice(_COMPARISONS)
         if self.chance(0.15):
             more = self.truth(symbols, 0)
             return lambda at: compare(one(at), other(at)) & more(at)
         if self.chance(0.1):
-            return lambda at: ~lift(compare(one(at), other(at)))  # of two constants it is Python's own truth value
+            return lambda at: ~lift(compare(one(at), other(at)))  # for two constants it is a Python bool
         return lambda at: compare(one(at), other(at))
 
     def new_value(self, name: str) -> Formula:
-        """What ``update`` makes of a field: often one of the shapes that the analysis knows."""
+        """The new value of a field in ``update``: often one of the shapes that the analysis recognizes."""
         mine, kind = f"v.{name}", self.draw.random()
         if self.shape in ("improving", "vector", "levels"):
             best = {dr.MIN: dr.minimum, dr.MAX: dr.maximum}.get(self.combine, operator.add)
@@ -205,9 +206,9 @@ class _Draw:
     # ---- the program -----------------------------------------------------------------------------------------------
 
     def program(self, name: str) -> type[dr.Program]:
-        """A class with what was drawn."""
+        """A class with the drawn members."""
         members: dict[str, Any] = {field: dr.field(dtype, size=self.size) for field, dtype in self.fields.items()}
-        # sums of great and small numbers depend on their order
+        # sums of large and small numbers depend on their order
         members["_heavy"] = self.shape in ("improving", "keyed") or (
             self.shape == "vector" and self.combine is not dr.SUM
         )  # fmt: skip
@@ -250,14 +251,14 @@ class _Draw:
             members["update_on"] = "all"
         if self.combine is dr.MIN and self.size is None and self.chance(0.7):
             members["priority"] = self.draw.choice(self.names)
-        if "sends" not in members and self.chance(0.1):  # along some edges only, and all engines draw the same ones
+        if "sends" not in members and self.chance(0.1):  # along some edges only; all engines draw the same ones
             members["sends"] = self.draw.choice(_SOME_EDGES)
-        if "sent" not in members and self.size is None and self.chance(0.1):  # what sends changes, before it is updated
+        if "sent" not in members and self.size is None and self.chance(0.1):  # senders change before their update
             members["sent"] = self.sent()
         return type(name, (dr.Program,), members)
 
     def arc_symbols(self) -> tuple[str, ...]:
-        """What functions along an edge may ask for: mostly about its source."""
+        """The symbols that functions along an edge may use: mostly of its source."""
         symbols = [f"u.{name}" for name in self.names] * 2 + ["weight", "u.id", "superstep", "u.out_degree"]
         symbols += [f"v.{name}" for name in self.names] if self.chance(0.2) else []
         symbols += ["g"] if self.has_edge_field else []
@@ -297,7 +298,7 @@ class _Draw:
                 elif self.shape == "sending once":
                     start[name] = dr.where(
                         v.id == 0, 0, abs(values[name])
-                    )  # below zero, who sends depends on the order
+                    )  # below zero, which vertices send depends on the order
                 elif by_source:
                     start[name] = dr.where(v.id == 0, 0, abs(values[name]) if dtype is np.uint32 else values[name])
                 else:
@@ -308,7 +309,7 @@ class _Draw:
         return init
 
     def search(self) -> dict[str, Any]:
-        """Where a search by levels starts: mostly one value there, and one elsewhere that may not be great enough."""
+        """The start of a search by levels: usually one value there, and one elsewhere that may not be large enough."""
         dtype = self.fields["f0"]
         first = self.draw.choice((0, 0, 0, 1, -3))
         greatest = np.inf if dtype in (np.float32, np.float64) else int(np.iinfo(dtype).max)
@@ -334,7 +335,7 @@ class _Draw:
             value = self.along(self.draw.choice((*_IMPROVING, *by_edge)))
             if self.scaled is not None:
                 value = self.along(self.scaled)
-            if self.chance(0.2):  # goes round, unless there is room
+            if self.chance(0.2):  # wraps around, unless there is room
                 narrow, wide = self.draw.choice((np.int8, np.int16, np.int64)), self.fields["f0"]
                 whole = value
                 value = lambda program, u, edge, v: dr.cast(dr.cast(whole(program, u, edge, v), narrow), wide)  # noqa: E731

@@ -1,4 +1,4 @@
-"""The iteration loop, as small as it can be."""
+"""A minimal iteration loop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dromos.program import Program
 def run(
     program: Program, graph: Any, path: str | None = None, *, engine: Engine | None = None, limit: int = 300
 ) -> tuple[Mapping[str, Array], History]:
-    """The fields after a run on one path, or on those that the planner chooses; and the steps."""
+    """The fields after a run on one path, or on the planner's paths; and the steps."""
     execution = (engine or ReferenceEngine()).prepare(program, graph)
     history, stats = History(), execution.stats
     while not stats.finished:

@@ -1,4 +1,4 @@
-"""What is derived from a program without asking its author."""
+"""Facts that are derived from a program without declarations by its author."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ SILENT = {
     "a step that has to be large": (p.SSSP, {"active": lambda s, old, new: old.distance - new.distance >= 10}),
     "who never falls": (p.SSSP, {"active": lambda s, old, new: new.distance > old.distance}),
     "a bound": (p.SSSP, {"active": lambda s, old, new: (new.distance < old.distance) & (new.distance > 3)}),
-    # who starts beyond the limit is sent once: as it was, or as it is by then
+    # a vertex that starts beyond the limit is sent once: as it was, or as it is by then
     "a depth limit": (p.SSSP, {"active": lambda s, old, new: (new.distance < old.distance) & (new.distance < 9)}),
     "nobody": (p.SSSP, {"active": lambda s, old, new: False}),
     "a choice": (
@@ -226,7 +226,7 @@ def test_fields_read_and_written():
 def test_message_shapes():
     rank, bfs, sssp = (analyse(q.typed(FLOAT)) for q in (p.PageRank, p.BFS, p.SSSP))
     assert (rank.source_only, bfs.source_only, sssp.source_only) == (True, True, False)
-    assert analyse(p.SSSP.typed(GraphTypes())).source_only  # without weights every edge weighs 1
+    assert analyse(p.SSSP.typed(GraphTypes())).source_only  # without weights every edge has weight 1
     assert (rank.uses_weight, sssp.uses_weight) == (False, True)
     assert [analyse(q.typed(FLOAT)).message_bytes for q in (p.SSSP, p.SSSPWithParents, p.KCore, p.ReachSets)] == [
         4,
@@ -290,7 +290,7 @@ def test_a_vertex_that_takes_one_message_is_found_in_whichever_words(form):
 
 
 def test_a_nan_that_passes_for_unseen_is_not_taken_for_below_zero():
-    """And one that is always another number than it was keeps a vertex active, whatever it wants."""
+    """And a NaN, which always differs from its old value, keeps a vertex active, whatever it wants."""
     assert claiming(np.float64, CLAIMS["below"]) is None
     assert claiming(np.float64, CLAIMS["seen first"]) is None
     assert claiming(np.float64, CLAIMS["not seen"]) is None
@@ -309,7 +309,7 @@ def test_a_level_that_may_not_fit_its_field_is_not_taken_for_above_zero():
 
 
 class LeastFlags(dr.Program):
-    """A bool that messages improve, and that the vertices are to be ordered by."""
+    """A bool that messages improve, and by which the vertices are to be ordered."""
 
     combine = dr.MIN
     priority = "low"
@@ -369,7 +369,7 @@ def test_wants_is_derived_where_the_update_ignores_the_message():
     )
     assert repr(turned.wants) == "invert(ge(field(vertex, level, 0), const(int, 0)))"
     assert analyse(p.SSSP.typed(FLOAT)).wants is None
-    # activity that does not need a change: a dropped message could be missed
+    # activity that does not require a change: a dropped message could matter
     assert variant(p.BFS, active=lambda self, old, new: new.level == self.superstep + 1).wants is None
 
 
@@ -387,7 +387,7 @@ def test_sums_into_narrow_fields_are_noted():
 
 
 def test_names_are_only_names():
-    """Fields and parameters may be called what roles are called."""
+    """Fields and parameters may have the names of roles."""
 
     class Named(p.SSSP):
         new = dr.param(float, 0.0)
@@ -414,7 +414,7 @@ def test_names_are_only_names():
 
 
 def test_wants_is_not_derived_where_an_ignored_message_is_seen_elsewhere():
-    """An edge that carries a message is written, whatever its target does with it."""
+    """An edge that carries a message is written, whatever its target does with the message."""
     written = {"g": dr.edge_field(float, init=0.0), "edge_update": lambda self, u, edge, v: {"g": edge.g + 1}}
     assert variant(p.BFS, **written).wants is None
 

@@ -1,4 +1,4 @@
-"""Messages along in-edges, and both ways: against plain sums over the arcs, on every engine."""
+"""Messages along in-edges, and in both directions: against plain sums over the arcs, on every engine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENGINES = [
 
 
 class Against(dr.Program):
-    """What comes back along out-edges: a sum of weights, given values and the degrees of who sends."""
+    """Messages back along out-edges: a sum of weights, given values and the degrees of the senders."""
 
     direction = "in"
     toll = dr.edge_param(np.int64)

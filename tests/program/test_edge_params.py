@@ -1,4 +1,4 @@
-"""Values that are given for each edge: every engine, path, slice and direction sees the one of the right arc."""
+"""Values given per edge: every engine, path, slice and direction uses the value of the right arc."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NEVER = 10**9
 
 
 class Arrivals(dr.Program):
-    """When one is everywhere at the earliest: a connection is taken if one is there before it departs."""
+    """The earliest arrival everywhere: a connection can be used if one arrives before it departs."""
 
     source = dr.param(dr.ID)
     departure = dr.edge_param(np.int64)
@@ -42,7 +42,7 @@ class Arrivals(dr.Program):
 def timetable(request):
     rng = np.random.default_rng(7)
     ends = rng.integers(0, 40, (2, 300))
-    if request.param == "parallel weights":  # parallel arcs of different weights lie in some order in either direction
+    if request.param == "parallel weights":  # parallel arcs of different weights are in some order in either direction
         ends = ends % 6
         graph = dr.Graph.from_edges(*ends, rng.integers(1, 9, 300), num_vertices=6, directed=False)
     else:

@@ -1,4 +1,4 @@
-"""What a program promises about weights: more paths are legal by it, and a graph that breaks it is refused."""
+"""A program's promises about weights: they make more paths legal, and a graph that breaks them is refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TYPES = GraphTypes(np.dtype(np.int32), np.dtype(np.float64))
 
 
 class Likeliest(dr.Program):
-    """The chance of the likeliest way from a vertex to every other, where weights are chances."""
+    """The probability of the likeliest path from a vertex to every other, if weights are probabilities."""
 
     edge_weights = "nonnegative"
     source = dr.param(dr.ID)
@@ -126,7 +126,7 @@ def test_every_path_gives_the_likeliest_ways(drawn):
 
 
 class Flow(dr.Program):
-    """What comes in along all edges; without weights a message is the same along all edges of its source."""
+    """The sum over all in-edges; without weights a message is the same along all edges of its source."""
 
     amount = dr.field(np.float64)
     combine = dr.SUM

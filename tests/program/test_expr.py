@@ -1,4 +1,4 @@
-"""Expressions: one object an expression, folding that keeps the meaning, NumPy's types."""
+"""Expressions: one object per expression, folding that keeps the meaning, NumPy's types."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_folding():
     assert build("or", TRUE, x) is TRUE
     assert build("invert", build("invert", x)) is x
     assert build("lt", WEIGHT, WEIGHT) is FALSE
-    assert build("ne", WEIGHT, WEIGHT) is not FALSE  # true of a NaN
+    assert build("ne", WEIGHT, WEIGHT) is not FALSE  # true for NaN
     assert build("truediv", const(1), const(0)).op == "truediv"
     assert build("add", WEIGHT, const(0)).op == "add"  # 0 may widen the type
 
@@ -79,7 +79,7 @@ def test_bare_numbers_take_the_type_of_what_they_meet(dtype, number):
     weak = typing().of(const(number))
     found = promote(Type(dtype), weak)
     array = np.ones(1, dtype)
-    assert found.dtype == (array + number).dtype or dtype.itemsize < 4  # NumPy gives int8 + 0.5 as float16
+    assert found.dtype == (array + number).dtype or dtype.itemsize < 4  # NumPy computes int8 + 0.5 as float16
     assert not found.weak
 
 

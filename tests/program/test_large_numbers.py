@@ -1,4 +1,4 @@
-"""Whole numbers beyond 64 signed bits: as constants of programs, as first values and as parameters."""
+"""Whole numbers beyond 64 signed bits: as constants of programs, as initial values and as parameters."""
 
 from __future__ import annotations
 

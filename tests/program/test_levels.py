@@ -1,4 +1,4 @@
-"""Searches by levels that are said as a minimum, and ids that spread: what is one, and what only looks like one."""
+"""Searches by levels written as a minimum, and ids that spread: what is recognized, and what only looks like one."""
 
 from __future__ import annotations
 

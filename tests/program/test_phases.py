@@ -18,7 +18,7 @@ ENGINES = [
 
 
 class Matching(dr.Program):
-    """A maximal matching: edges draw numbers; a free vertex chooses its greatest, and two that agree are mates."""
+    """A maximal matching: edges draw numbers; a free vertex chooses its greatest, and two that agree are matched."""
 
     seed = dr.param(int, 0)
     mate = dr.field(np.int64, init=-1)
@@ -54,7 +54,7 @@ class Matching(dr.Program):
 
 
 class Paths(dr.Program):
-    """Walks of two steps that end at a vertex: first all hear of one-step walks, then of two-step ones."""
+    """Walks of two steps that end at a vertex: first all vertices receive one-step walks, then two-step ones."""
 
     one = dr.field(np.int64, init=0)
     two = dr.field(np.int64, init=0)

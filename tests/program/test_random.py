@@ -51,7 +51,7 @@ def test_what_is_no_integer_is_refused():
 
 
 class Draws(dr.Program):
-    """The least number that is drawn for a vertex, its edges and the supersteps; some edges are left out by a draw."""
+    """The least number drawn for a vertex, its edges and the supersteps; some edges are omitted by a draw."""
 
     seed = dr.param(int)
     least = dr.field(np.float64)
@@ -105,6 +105,6 @@ def test_numbers_are_spread_evenly():
     assert drawn.min() >= 0
     assert drawn.max() < 1
     counts = np.bincount((drawn * 100).astype(int), minlength=100)
-    assert np.abs(counts - 400).max() < 6 * np.sqrt(400)  # of 100 binomial counts none is six deviations off
+    assert np.abs(counts - 400).max() < 6 * np.sqrt(400)  # none of 100 binomial counts is six deviations off
     neighbours = np.corrcoef(drawn[1:], drawn[:-1])[0, 1]
     assert abs(neighbours) < 6 / np.sqrt(len(drawn))

@@ -28,7 +28,7 @@ ENGINES = [
 class Jumping(dr.Program):
     """Pointer jumping: after k supersteps a vertex knows its ancestor 2^k steps up, and the sum of values on the way.
 
-    Messages bring the values that neighbours' ancestors have, so that edges read by id too.
+    Messages carry the values of neighbors' ancestors, so that edges read by id too.
     """
 
     up = dr.vertex_param(np.int64)
@@ -49,7 +49,7 @@ class Jumping(dr.Program):
         above = self.at(v.parent)
         return {
             "parent": dr.where(v.parent < 0, -1, above.parent),
-            "total": v.total + above.total,  # of a vertex that there is not: 0
+            "total": v.total + above.total,  # 0 for an id that is not a vertex
             "heard": message,
         }
 
@@ -77,7 +77,7 @@ def test_pointers_jump(how):
     rng = np.random.default_rng(9)
     n = 40
     graph = dr.Graph.from_edges(*rng.integers(0, n, (2, 90)), num_vertices=n)
-    up = np.arange(n) - 1 - rng.integers(0, 3, n)  # below 0 at the root, and one that is no vertex
+    up = np.arange(n) - 1 - rng.integers(0, 3, n)  # below 0 at the root, and one that is not a vertex
     up[7] = n + 3
     value = rng.integers(0, 9, (n, 2))
     result = dr.run(Jumping(up=up, value=value), graph, max_iter=3, **how)

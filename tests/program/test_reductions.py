@@ -21,7 +21,7 @@ ENGINES = [
 
 
 class Weights(dr.Program):
-    """Vertices pass halves on; the greatest and the least are asked for, and the sums by kind of vertex."""
+    """Vertices pass on halves; reduced are the greatest and the least, and the sums by kind of vertex."""
 
     x = dr.field(np.float32)
     combine = dr.SUM

@@ -1,4 +1,4 @@
-"""Messages whose parts are merged each by its own monoid."""
+"""Messages whose components are merged by different monoids."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ENGINES = [
 
 
 class Census(dr.Program):
-    """How many neighbours there are, whether any of them is marked, all their bits, the nearest and the farthest."""
+    """The number of neighbors, whether any is marked, all their bits, the nearest and the farthest."""
 
     count = dr.field(np.int32, init=0)
     marked = dr.field(bool)
@@ -74,7 +74,7 @@ def test_each_part_is_merged_by_its_own(graph, how):
 def test_what_is_known_of_such_programs():
     facts = analyse(Census.typed(GraphTypes()))
     assert not facts.idempotent_combine
-    assert facts.message_bytes == 8 + 1 + 4 + 8 + 8  # the weight of an unweighted graph is a number of 64 bits
+    assert facts.message_bytes == 8 + 1 + 4 + 8 + 8  # the weight of an unweighted graph is a 64-bit number
     assert any("SUM merges int64" in note for note in facts.notes)
 
     class Idempotent(Census):

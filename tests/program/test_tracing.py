@@ -1,4 +1,4 @@
-"""What a user sees when a program is wrong: the program, the function, the line, and the mend."""
+"""What a user sees when a program is wrong: the program, the function, the line, and the fix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.program.programs import SSSP, PageRank
 
 
 def program(**members):
-    """A small right program with some members replaced; None removes one."""
+    """A small valid program with some members replaced; None removes one."""
     base = {
         "x": dr.field(np.float32, init=0.0),
         "combine": dr.MIN,

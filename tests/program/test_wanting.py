@@ -1,4 +1,4 @@
-"""Programs that say in ``wants`` that a vertex takes one message: seen as the claims that they are, and no others."""
+"""Programs that declare in ``wants`` that a vertex takes one message: recognized as claims, and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program whose rows are sorted when it has run for some supersteps, and what the tests of that have in common."""
+"""A program whose rows are sorted after some supersteps, and shared helpers of its tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PULL = Plan.parse("sync-pull-td")
 
 
 class Mixing(pr.Program):
-    """Whole numbers, so that sums are exact in any order: what all in-neighbours have, and the greatest of them."""
+    """Whole numbers, so that sums are exact in any order: the sum over all in-neighbors, and their maximum."""
 
     heard = pr.field(np.int64)
     rounds = pr.field(np.int64)
@@ -61,7 +61,7 @@ def sort_any_graph(monkeypatch: pytest.MonkeyPatch, *, spill: bool) -> None:
         monkeypatch.setattr(arc_blocks, name, 0)
     monkeypatch.setattr(sorted_slice, "LEAST_ARCS", 0)
     for name in ("MOST_ROWS", "PLACE_BYTES"):
-        monkeypatch.setattr(sorted_rows, name, 0)  # whose memory counts, and is much for a graph of some pages
+        monkeypatch.setattr(sorted_rows, name, 0)  # its memory counts, and is much for a graph of some pages
     monkeypatch.setattr(budget, "LEAST_BUFFER_SHARE", 1 << 40)
     monkeypatch.setattr(sorted_rows, "LEAST_SPILLED", 0 if spill else 1 << 40)
     monkeypatch.setattr(scratch_file, "lies_in_memory", lambda folder: False)  # where tests keep their files

@@ -40,7 +40,7 @@ def random_graph(seed: int, *, vertices: int = 400, arcs: int = 12_000, directed
 
 
 class CountingFile(StoreFile):
-    """Keeps what was read: ``(position, bytes)`` of every request."""
+    """Records every request: ``(position, bytes)``."""
 
     def __init__(self, origin: Origin) -> None:
         super().__init__(origin)
@@ -52,7 +52,7 @@ class CountingFile(StoreFile):
 
 
 class FaultyFile(StoreFile):
-    """Calls ``fault(buffer, position)`` after every read, which may change what was read, or raise."""
+    """Calls ``fault(buffer, position)`` after every read, which may change the data, or raise."""
 
     def __init__(self, origin: Origin, fault: Callable[[Array, int], None]) -> None:
         super().__init__(origin)
@@ -64,7 +64,7 @@ class FaultyFile(StoreFile):
 
 
 def input_error(buffer: Array, position: int) -> None:
-    """What a disk with a bad sector does."""
+    """Fail like a disk with a bad sector."""
     raise FileError(f"cannot read the file: {OSError(errno.EIO, 'Input/output error')}")
 
 
@@ -75,14 +75,14 @@ def reading_threads() -> set[threading.Thread]:
 
 @contextmanager
 def no_thread_stays() -> Generator[None]:
-    """What is inside ends the threads that it starts. (Graphs of earlier tests may still wait for the collector.)"""
+    """Check that the block ends the threads that it starts. (Graphs of earlier tests may await collection.)"""
     before = reading_threads()
     yield
     assert reading_threads() <= before
 
 
 def tiny_budget(program: Program, graph: dr.StoredGraph, *, pages: int = 4) -> int:
-    """The least memory in which a program runs on the NumPy leaf, and some pages to keep."""
+    """The least memory in which a program runs on the NumPy leaf, plus some cached pages."""
     from dromos.places.stream import StreamEngine
 
     try:

@@ -1,4 +1,4 @@
-"""What a refusal of a graph on disk advises is the right thing to do, and enough."""
+"""What the error for a graph on disk advises is correct, and sufficient."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_budget_that_is_advised_suffices(call: Callable[..., Any], tmp_path: P
 def test_labels_take_nothing_of_a_budget(
     name: Callable[[int], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are given back before a run, and count where a kernel reads the rows of single vertices."""
+    """Labels are released before a run, and count if a kernel reads the rows of single vertices."""
     names = [name(number) for number in range(10**9, 10**9 - 20_000, -1)]
     dr.write(dr.Graph.from_edges(names[:1] * 19_999, names[1:], directed=False, labels=True), tmp_path / "g.drm")
     graph = dr.open(tmp_path / "g.drm")
@@ -77,7 +77,7 @@ def test_labels_take_nothing_of_a_budget(
     assert dr.bfs(graph, names[7], memory=advised[1]).level.max() == 2
     assert set(graph.held_bytes()) == {"row offsets"}  # type: ignore[attr-defined]
     with monkeypatch.context() as patched:
-        patched.setattr(type(graph), "_read_labels", None)  # the source is known by now
+        patched.setattr(type(graph), "_read_labels", None)  # the source is already known
         result = dr.bfs(graph, names[7], memory=advised[1])
     assert result.path_to(names[9]) == [names[7], names[0], names[9]]
     with pytest.raises(ResourceError, match=r"for row offsets, [\d.]+ KiB for labels, "):
@@ -89,7 +89,7 @@ def test_labels_take_nothing_of_a_budget(
 
 @pytest.mark.parametrize("find", [dr.louvain, dr.leiden])
 def test_budgets_that_are_advised_for_graphs_of_communities(find: Callable[..., Any], tmp_path: Path) -> None:
-    """Their size shows while vertices move: the first refusal tells the most, the second what it is."""
+    """Their size is known only while vertices move: the first error gives an upper bound, the second the real size."""
     random = np.random.default_rng(1)
     source, target = random.integers(0, 60_000, (2, 120_000))
     dr.write(dr.Graph.from_edges(source, target, random.random(120_000), directed=False), tmp_path / "g.drm")
@@ -127,7 +127,7 @@ def test_a_cycle_on_disk_is_named(call: Callable[..., Any], tmp_path: Path) -> N
 
 
 def test_the_least_budget_has_buffers_in_proportion(tmp_path: Path) -> None:
-    """So a graph with many vertices is not read page by page, each of which costs the host as much as a megabyte."""
+    """A graph with many vertices is not read page by page, each of which costs the host as much as a megabyte."""
     dr.write(dr.generators.uniform(2000, 200_000, seed=1), tmp_path / "g.drm")
     rows = dr.open(tmp_path / "g.drm").paged_rows("", weights=False)
     fields, offsets = 8 << 20, 1 << 20

@@ -1,4 +1,4 @@
-"""The public algorithms on graphs on disk: the same answers as in memory, or a refusal that tells what to do."""
+"""The public algorithms on graphs on disk: the same answers as in memory, or an error that says what to do."""
 
 from __future__ import annotations
 

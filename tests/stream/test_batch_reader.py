@@ -1,4 +1,4 @@
-"""Pages read by compiled code: the same pages and the same errors as by threads that run Python."""
+"""Pages read by compiled code: the same pages and the same errors as with threads that run Python."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def scan(
     share: float = 0.7,
     cache: int = 0,
 ) -> None:
-    """Look at pages twice, with another set of them each time; ``spoil`` is called in between."""
+    """Read pages twice, a different set each time; ``spoil`` is called in between."""
     rows, draw = file.paged_rows("", weights=True, page_bytes=PAGE), np.random.default_rng(1)
     pager = Pager(StoreFile(file.origin), Room(buffers=12 * PAGE, cache=cache), pool=ReadPool(2))
     assert graph.weights is not None
@@ -64,7 +64,7 @@ def flip(path: str, at: int) -> None:
 
 
 def told(monkeypatch: pytest.MonkeyPatch, run: Callable[[], None]) -> str:
-    """The error that compiled code leads to, which has to be the one that threads raise."""
+    """The error from compiled code, which must equal the one that threads raise."""
     texts = []
     for way in ("compiled", "threads"):
         monkeypatch.setenv(READS, way)

@@ -1,4 +1,4 @@
-"""Clustering by direction and weights of graphs on disk: what it is in memory, to the last bit."""
+"""Clustering by direction and weights on disk: identical to the result in memory, to the last bit."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def least_memory(file: dr.StoredGraph, weight: str | None = "weight") -> int:
 
 
 def heaviest(graph: dr.Graph) -> nx.Graph:
-    """The graph for NetworkX: of parallel edges the heaviest."""
+    """The graph for NetworkX, with the heaviest of parallel edges."""
     other = nx.DiGraph() if graph.directed else nx.Graph()
     other.add_nodes_from(range(graph.num_vertices))
     edges = graph.edges()
@@ -80,7 +80,7 @@ def test_the_least_memory_is_enough(directed: bool, tmp_path: Path) -> None:
 
 def test_what_disks_do_is_told(tmp_path: Path) -> None:
     file = stored(random_graph(3), tmp_path)
-    dr.clustering(file, weight="weight", memory="64M", device="cpu")  # the greatest weight is known from here on
+    dr.clustering(file, weight="weight", memory="64M", device="cpu")  # the greatest weight is known after this
 
     def flip(buffer: Array, position: int) -> None:
         buffer[len(buffer) // 2] ^= 1
@@ -99,7 +99,7 @@ def test_what_disks_do_is_told(tmp_path: Path) -> None:
         return opened[-1]
 
     dr.clustering(file, device=StreamEngine(CpuLeaf(2), 64 << 20, opener=counted))
-    assert len(opened) == 1  # no look at weights that are left out
+    assert len(opened) == 1  # omitted weights are not read
     dr.write(random_graph(4), file.origin.path, transpose=True)
     with pytest.raises(FileError, match="changed"):
         dr.clustering(file, weight="weight", memory="64M", device="cpu")

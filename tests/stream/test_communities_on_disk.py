@@ -1,4 +1,4 @@
-"""Louvain and Leiden on graphs on disk: properties of what they find, whatever the budget and the threads."""
+"""Louvain and Leiden on graphs on disk: properties of their results, whatever the budget and the threads."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def opened(graph: dr.Graph, folder: Path, *, compress: bool = False) -> dr.Store
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many blocks, of which windows cut some."""
+    """Use many blocks, some of which are cut by windows."""
     monkeypatch.setattr(row_blocks, "LEAST_ARCS", 3000)
     monkeypatch.setattr(row_blocks, "LEAST_ROWS", 400)
 
@@ -149,7 +149,7 @@ def test_passes_read_only_what_may_move(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def community_graph_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Budgets with next to no room beside the vertices."""
+    """Budgets with almost no room beside the vertices."""
     monkeypatch.setattr(budget, "_LEAST_WORK", 40_000)
     monkeypatch.setattr(budget, "WORK_SHARE", 1 << 40)
 

@@ -1,4 +1,4 @@
-"""The compiled kernels over pages: few programs, since each is compiled for this; and memory, measured."""
+"""The compiled kernels over pages: few programs, since each is compiled for this; and measured memory."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_run_gives_the_compilers_pages_back_and_can_compile_afterwards(tmp_pat
     def answer(x):  # type: ignore[no-untyped-def]
         return 3 * x + 1
 
-    require_compiler()  # where all kernels are on disk, nobody else loads it
+    require_compiler()  # if all kernels are on disk, nothing else loads it
     dr.bfs(stored(random_graph(9), tmp_path), 7, memory="8M", device="cpu")
     assert release_compiler_pages() > 1 << 20
     assert answer(5) == 16
@@ -103,7 +103,7 @@ print(peak() - before)
 
 
 def wide_graph(vertices: int, degree: int) -> dr.Graph:
-    """A graph that is quickly made: every vertex leads to ``degree`` random ones."""
+    """A graph that is quickly made: every vertex has arcs to ``degree`` random ones."""
     from dromos.graph.graph import Flags
 
     targets = np.random.default_rng(1).integers(0, vertices, vertices * degree, dtype=np.int32)
@@ -115,7 +115,7 @@ def wide_graph(vertices: int, degree: int) -> dr.Graph:
 @pytest.mark.parametrize(("leaf", "memory"), [("numpy", 48 << 20), ("cpu", 24 << 20)])
 def test_a_run_stays_within_its_budget(leaf: str, memory: int, tmp_path: Path) -> None:
     small, large = tmp_path / "small.drm", tmp_path / "large.drm"
-    dr.write(wide_graph(20_000, 250), small)  # as wide as the other: the same kernels are loaded
+    dr.write(wide_graph(20_000, 250), small)  # as wide as the other, so that the same kernels are loaded
     dr.write(wide_graph(100_000, 250), large)
     assert large.stat().st_size > 2 * memory - (1 << 20)
     words = [sys.executable, "-c", _MEASURED, leaf, str(small), str(large), str(memory)]

@@ -1,4 +1,4 @@
-"""Betweenness of edges on disk, in slices and in parts: that of NetworkX, and of the kernel in memory."""
+"""Edge betweenness on disk, in slices and in parts: equal to NetworkX, and to the kernel in memory."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_edges_are_those_of_networkx_and_of_memory(
 ) -> None:
     places: list[dict[str, Any]] = [{"device": leaf, "slices": 1 + width, "parts": width, "threads": 2}]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch, no_thread_stays():
-        patch.setattr(edge_betweenness_programs, "_SOURCES", width)  # the sum goes on from batch to batch
+        patch.setattr(edge_betweenness_programs, "_SOURCES", width)  # the sum continues from batch to batch
         write(graph, Path(folder) / "g.drm", transpose=True, chunk_bytes=PAGE, compress=compress)
         file = dr.open(Path(folder) / "g.drm")
         engine = StreamEngine(LEAVES[leaf](), 32 << 20, page_bytes=PAGE)
@@ -114,7 +114,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
     twice = stored(dr.Graph.from_edges([0, 0, 1], [1, 1, 1]), tmp_path)
     with pytest.raises(InvalidArgumentError, match=r"parallel edges, .* --transpose --dedupe --drop-self-loops IN"):
         dr.edge_betweenness(twice, device="numpy")
-    mapped = dr.read(twice.origin.path)  # a graph that is made of this one has no file
+    mapped = dr.read(twice.origin.path)  # a graph derived from this one has no file
     with pytest.raises(InvalidArgumentError, match="leave memory out"):
         dr.edge_betweenness(mapped, memory="64M", device="numpy")
     one_way = stored(dr.Graph.from_edges([0, 1], [1, 2]), tmp_path, transpose=False)
@@ -150,7 +150,7 @@ def test_the_shares_of_a_slice(leaf: str, by_arc: bool) -> None:
     paths, gain = np.arange(10.0).reshape(5, 2), 1.0 + np.arange(10.0).reshape(5, 2) ** 2
     through = np.full(6, 0.5)
     rows = add_of(leaf, 2)(piece, Values(level, paths, gain), through, by_arc)
-    # arcs 1-0, 1-3, 3-1 and 3-4: of the first source they lead up, down, up and down, of the second -, up, down, down
+    # arcs 1-0, 1-3, 3-1 and 3-4: for the first source they go up, down, up and down, for the second -, up, down, down
     there, back = paths[1, 0] * gain[3, 0], paths[3, 1] * gain[1, 1]
     last = paths[3, 0] * gain[4, 0] + paths[3, 1] * gain[4, 1]
     expected = [0, there, back, last] if by_arc else [there + back, last]

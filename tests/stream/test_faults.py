@@ -1,4 +1,4 @@
-"""Whatever a disk does: a typed error or the right answer, no crash, and no thread left behind."""
+"""Whatever a disk does: a typed error or the correct answer, no crash, and no thread left behind."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RANK = pagerank_program(False, False, np.dtype(np.float64))
 
 
 def answer(program: Program, graph: dr.StoredGraph, fault: Fault) -> Array:
-    """The first field of a run with the least memory there is."""
+    """The first field of a run with the least possible memory."""
     budget = tiny_budget(program, graph)
     engine = StreamEngine(VectorisedLeaf(), budget, page_bytes=PAGE, opener=lambda origin: FaultyFile(origin, fault))
     return next(iter(dr.run(program, graph, device=engine, max_iter=6).values()))
@@ -74,7 +74,7 @@ def test_ctrl_c_ends_a_run_and_its_threads_while_the_disk_stalls(tmp_path: Path)
     interrupted = threading.Event()
 
     class Stalling(StoreFile):
-        """Sends Ctrl-C with the third read, and does not answer before it has arrived."""
+        """Sends Ctrl-C with the third read, and does not return before it has arrived."""
 
         reads = 0
 

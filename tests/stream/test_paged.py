@@ -141,7 +141,7 @@ def test_pages_that_are_used_more_often_take_the_place_of_others(tmp_path: Path)
 
 
 def scan(file: dr.StoredGraph, source: FaultyFile, graph: dr.Graph, page_bytes: int = PAGE) -> None:
-    """Look at all pages, twice, with a cache of nothing."""
+    """Read all pages twice, without a cache."""
     rows = file.paged_rows("", weights=True, page_bytes=page_bytes)
     pager = Pager(source, Room(buffers=12 * PAGE, cache=0), pool=ReadPool(2))
     wanted = np.ones(rows.num_pages, dtype=bool)
@@ -209,7 +209,7 @@ def test_a_bit_that_is_wrong_when_a_page_is_read_again_is_found(tmp_path: Path, 
     file = stored(graph, tmp_path)
     section = file.header.section(name)
     assert section is not None
-    at, seen = section.end - 1, set[int]()  # in the last page, which is not a full one
+    at, seen = section.end - 1, set[int]()  # in the last page, which is not full
 
     def second_time(buffer: Array, position: int) -> None:
         if position <= at < position + len(buffer):

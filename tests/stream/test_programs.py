@@ -1,4 +1,4 @@
-"""Programs and algorithms on graphs on disk, in budgets of a few pages, give what they give in memory."""
+"""Programs and algorithms on graphs on disk, in budgets of a few pages, give the same results as in memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def many_pages(seed: int, directed: bool) -> Graph:
 
 
 def check(program: Program, graph: Graph, file: dr.StoredGraph, seed: int) -> None:
-    """Every offered path, and the planner's, gives what the same leaf gives in memory, in as many supersteps."""
+    """Every offered path, and the planner's, gives the results of the same leaf in memory, in as many supersteps."""
     inside = PlacedEngine(VectorisedLeaf())
     expected, steps = run(program, graph, "sync-push-dd", engine=inside)
     engine = StreamEngine(VectorisedLeaf(), tiny_budget(program, file, pages=seed % 9), page_bytes=PAGE)
@@ -77,7 +77,7 @@ def test_random_programs_streamed(seed: int, tmp_path: Path) -> None:
     file = stored(graph, tmp_path)
     draw = random.Random(seed)
     kinds = (random_program(draw.randrange(10_000)) for _ in range(99))
-    # a stream has out-rows, and in-rows for pulls, but no rows with every edge both ways
+    # a stream has out-rows, and in-rows for pulls, but no rows with every edge in both directions
     fitting = (k for k in kinds if analyse(k.typed(TYPES)).deterministic and k.ir().direction == "out")
     program = given_params(next(fitting), graph)
     inside = PlacedEngine(VectorisedLeaf())
@@ -89,7 +89,7 @@ def test_random_programs_streamed(seed: int, tmp_path: Path) -> None:
 
 
 def outcome(program: Program, graph: Graph, engine: Any) -> Any:
-    """The fields after at most ten supersteps; None where a value does not fit its field."""
+    """The fields after at most ten supersteps; None if a value does not fit its field."""
     try:
         with np.errstate(all="ignore"):
             return dict(dr.run(program, graph, device=engine, max_iter=10))

@@ -1,4 +1,4 @@
-"""Reads by io_uring: the same pages and the same errors as by threads, and threads where it is forbidden."""
+"""Reads by io_uring: the same pages and the same errors as with threads, and threads if it is forbidden."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ needs_ring = pytest.mark.skipif(not allowed(), reason="this system has no io_uri
 
 
 def scan(file: dr.StoredGraph, graph: dr.Graph, times: int = 2) -> bool:
-    """Look at all pages, with no cache; whether a ring read them."""
+    """Read all pages without a cache; return whether a ring read them."""
     rows = file.paged_rows("", weights=True, page_bytes=PAGE)
     pager = Pager(StoreFile(file.origin), Room(buffers=12 * PAGE, cache=0), pool=ReadPool(2))
     assert graph.weights is not None
@@ -153,7 +153,7 @@ def test_another_way_to_read_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 class HeldRing:
-    """A ring whose reads come back when a test lets them; it tells that one is waited for."""
+    """A ring whose reads complete when a test lets them; it signals when one is waited for."""
 
     room = True
 
@@ -175,7 +175,7 @@ class HeldRing:
 
 
 class Anything:
-    """A source of pages, their rows, a pool and a batch."""
+    """Stands for a source of pages, their rows, a pool and a batch."""
 
     def ring_piece(self, *_: Any) -> tuple[int, int]:
         return 0, PAGE
@@ -189,7 +189,7 @@ class Anything:
 
 
 def test_a_reader_that_is_closed_while_reads_are_in_flight_ends() -> None:
-    """It is told to end once, and goes on waiting for the reads that come back one after the other."""
+    """It is told once to end, and keeps waiting for the reads, which complete one after the other."""
     ring, anything = HeldRing(), Anything()
     work = _Work(anything, anything, ring)  # type: ignore[arg-type]
     for _ in range(3):

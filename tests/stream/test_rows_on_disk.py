@@ -1,4 +1,4 @@
-"""Samples, walks, similar vertices and sums over arcs of graphs on disk: what they are in memory, to the last bit."""
+"""Samples, walks, similar vertices and sums over arcs on disk: identical to the results in memory, to the last bit."""
 
 from __future__ import annotations
 
@@ -129,11 +129,11 @@ def test_a_second_call_reads_what_the_first_did_not(tmp_path: Path) -> None:
         (reader,) = file.kept_reader._held
         read.append(reader.bytes_read)  # type: ignore[attr-defined]
     assert read[0] == read[1] == read[2] > 0
-    dr.sample_neighbors(file.with_weights(None), [1, 2, 3], [20, 20], 5, device=engine)  # a view has the same reader
+    dr.sample_neighbors(file.with_weights(None), [1, 2, 3], [20, 20], 5, device=engine)  # a view shares the reader
     assert file.kept_reader._held == [reader]
-    dr.sample_neighbors(file, [1], [2], device=tiny(65 << 20))  # another budget has not
+    dr.sample_neighbors(file, [1], [2], device=tiny(65 << 20))  # another budget does not
     assert file.kept_reader._held != [reader]
-    dr.bfs(file, 0, device=engine)  # whose budget is for all that there is
+    dr.bfs(file, 0, device=engine)  # its budget is for everything
     assert not file.kept_reader._held
 
 
@@ -174,7 +174,7 @@ def _drawn_in_child(file: dr.StoredGraph, answers: Any) -> None:
 def test_a_forked_worker_reads_for_itself(tmp_path: Path) -> None:
     graph = random_graph(5)
     file = opened(graph, tmp_path, compress=False)
-    dr.sample_neighbors(file, [1], [2], memory="64M")  # threads that a child has not
+    dr.sample_neighbors(file, [1], [2], memory="64M")  # threads that a forked child does not have
     context = multiprocessing.get_context("fork")
     answers = context.SimpleQueue()
     child = context.Process(target=_drawn_in_child, args=(file, answers))
@@ -381,7 +381,7 @@ def test_similar_vertices_of_any_graph(
 @pytest.mark.parametrize("compress", [False, True])
 @pytest.mark.parametrize("directed", [False, True])
 def test_similar_vertices_in_groups(directed: bool, compress: bool, tmp_path: Path) -> None:
-    """Some sources alone need more than there is room for: their neighbours' rows are counted in turn."""
+    """Some sources alone need more than there is room for: their neighbors' rows are counted in turn."""
     graph = once(random_graph(15, vertices=600, arcs=10_000, directed=directed))
     file = opened(graph, tmp_path, compress=compress)
     hubs = [int(degree.argmax()) for degree in (graph.out_degree, graph.in_degree)]
@@ -417,7 +417,7 @@ def test_what_similarities_need(tmp_path: Path) -> None:
         dr.node_similarity(stored(once(random_graph(16)), tmp_path, transpose=False), [1])
 
 
-# ---- what goes wrong -----------------------------------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------------------------------------
 
 CALLS: dict[str, Callable[..., Any]] = {
     "sample_neighbors": lambda graph, **how: dr.sample_neighbors(graph, range(50), [20, 20], **how),
@@ -448,7 +448,7 @@ def test_a_damaged_page_is_an_error_that_names_it(name: str, compress: bool, tmp
         CALLS[name](file, device=tiny(opener=partial(FaultyFile, fault=flip)))
     with pytest.raises(FileError, match="Input/output"):
         CALLS[name](file, device=tiny(opener=partial(FaultyFile, fault=input_error)))
-    CALLS[name](file, device=tiny())  # nothing of it is left
+    CALLS[name](file, device=tiny())  # no trace of the error is left
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -1,4 +1,4 @@
-"""Rows of vertices that a traversal has not settled: kept without their pages, and never read again."""
+"""Rows of vertices that a traversal has not settled: kept without their pages, and not read again."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_shelf_takes_eight_bytes_for_a_row_and_four_for_an_arc(spare: int, com
 @pytest.mark.parametrize("directed", [False, True])
 def test_later_pulls_read_nothing(directed: bool, tmp_path: Path) -> None:
     graph = random_graph(9, directed=directed)
-    tail = np.arange(400, 900)  # a path behind the rest, which many supersteps walk along
+    tail = np.arange(400, 900)  # a path after the rest, which takes many supersteps
     src, dst = graph.edges()[:2]
     graph = dr.Graph.from_edges(
         np.append(src, tail - 1), np.append(dst, tail), np.ones(len(src) + len(tail), np.int32), directed=directed

@@ -128,7 +128,7 @@ print(arcs, peak() - before)
 
 
 def circulant(vertices: int, degree: int) -> dr.Graph:
-    """Every vertex and those around it: a graph that is quickly made."""
+    """Every vertex with arcs to those around it: a graph that is quickly made."""
     around = np.delete(np.arange(-degree // 2, degree // 2 + 1), degree // 2)
     targets = (np.arange(vertices, dtype=np.int32)[:, None] + around.astype(np.int32)) % vertices
     flags = Flags(directed=False, symmetric=True, sorted=False, parallel_edges=False, self_loops=False)
@@ -141,7 +141,7 @@ def circulant(vertices: int, degree: int) -> dr.Graph:
 def test_sorting_stays_within_the_budget(spill: bool, tmp_path: Path) -> None:
     small, large, memory = tmp_path / "small.drm", tmp_path / "large.drm", 64 << 20
     dr.write(circulant(20_000, 200), small)
-    vertices = 200_000 if spill else 80_000  # a scratch file is no part of the memory
+    vertices = 200_000 if spill else 80_000  # a scratch file does not count as memory
     dr.write(circulant(vertices, 200), large)
     done = subprocess.run(
         [sys.executable, "-c", _MEASURED, str(small), str(large), str(memory), str(int(spill))],
@@ -155,7 +155,7 @@ def test_sorting_stays_within_the_budget(spill: bool, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("numbered", [False, True])
 def test_blocks_of_a_slice_are_as_few_as_they_may_be(numbered: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No block has more rows with numbers than a word can tell apart: all of its rows, or those with arcs."""
+    """No block has more numbered rows than a word can distinguish: all of its rows, or those with arcs."""
     monkeypatch.setattr(sorted_slice, "MOST_ROWS", 100)
     draw = np.random.default_rng(7)
     for number in range(40):

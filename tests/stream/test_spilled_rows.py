@@ -1,4 +1,4 @@
-"""In-rows that have no room in memory are sorted into a scratch file, and read from there."""
+"""In-rows that do not fit in memory are sorted into a scratch file, and read from there."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.stream.stores import PAGE, stored
 
 PUSH = Plan.parse("sync-push-dd")
 SUPERSTEPS = 8
-SLICES = 7  # into which the graph's rows are sorted, unless told otherwise
+SLICES = 7  # into which the graph's rows are sorted by default
 
 
 @pytest.fixture(autouse=True)
@@ -166,7 +166,7 @@ def test_a_disk_that_lies_or_is_full_costs_time_alone(
 
 
 def as_blocks(data: Array) -> memoryview:
-    """A copy that begins with a disk block, as direct writes want it."""
+    """A copy that begins on a disk block, as direct writes require."""
     import mmap
 
     memory = mmap.mmap(-1, len(data))

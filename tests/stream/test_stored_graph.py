@@ -1,4 +1,4 @@
-"""A graph that stays on disk tells what a graph in memory tells, and refuses what needs its arcs."""
+"""A graph on disk reports what a graph in memory reports, and refuses what needs its arcs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_parts_of_it_are_read_without_the_rest(
     graph = graph.with_weights(np.arange(graph.num_arcs, dtype=np.float32)) if directed else graph
     dr.write(graph, tmp_path / "g.drm", compress=compress)
     file = dr.open(tmp_path / "g.drm")
-    monkeypatch.setattr("dromos.graph.store.stored._SCAN_BYTES", 1 << 16)  # rows are cut by windows
+    monkeypatch.setattr("dromos.graph.store.stored._SCAN_BYTES", 1 << 16)  # windows cut rows
     rng = np.random.default_rng(1)
     for count in (0, 1, 30, graph.num_vertices):
         chosen = rng.permutation(graph.num_vertices)[:count]

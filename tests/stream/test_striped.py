@@ -1,4 +1,4 @@
-"""Stores whose bytes lie in several folders."""
+"""Stores whose bytes are distributed over several folders."""
 
 from __future__ import annotations
 

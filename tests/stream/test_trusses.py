@@ -1,4 +1,4 @@
-"""Truss numbers of graphs on disk: what they are in memory and in NetworkX, within a budget."""
+"""Truss numbers of graphs on disk: equal to those in memory and in NetworkX, within a budget."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_they_are_those_in_memory_and_of_networkx(graph: dr.Graph, compress: boo
 
 
 def test_many_levels_on_many_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hubs beside a long tail, parallel edges and loops; rows are made anew several times, and no list is short."""
+    """Hubs beside a long tail, parallel edges and loops; rows are rebuilt several times, and no list is short."""
     monkeypatch.setattr(cpu, "_SMALL", 0)
     monkeypatch.setattr(cpu, "_FEW", 0)
     monkeypatch.setattr(trusses, "_LOOKED_AT", 700)

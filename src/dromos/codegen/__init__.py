@@ -1,4 +1,4 @@
-"""From the IR to source code: one package a backend, and the cache that holds what they write."""
+"""Translate the IR to source code: one package per backend, and the cache that holds the generated modules."""
 
 from dromos.codegen.cache import cache_folder, load
 

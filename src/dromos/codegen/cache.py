@@ -1,7 +1,7 @@
-"""Generated source modules on disk: named by the hash of their text, written whole or not at all.
+"""Generated source modules on disk: named by the hash of their text, written atomically.
 
-A module is run from its text and not from the file, nor from bytecode that lies beside it. The file is there for people
-who look at it, for tracebacks, and for the digest that the machine code of its kernels is kept by.
+A module is run from its text, not from the file or from bytecode beside it. The file is there for people to read, for
+tracebacks, and for the digest by which the machine code of its kernels is kept.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _loading: set[str] = set()
 
 
 def write(text: str, stem: str = "module", folder: Path | None = None) -> Path:
-    """The file that holds ``text``, written if it is not there yet; ``stem`` is for people who look into the folder."""
+    """The file that holds ``text``, written if it does not exist; ``stem`` makes its name readable."""
     data = text.encode()
     name = f"{_identifier(stem)}_{hashlib.sha256(data).hexdigest()[:16]}.py"
     shared, private = places(folder)
@@ -70,7 +70,7 @@ def load(text: str, stem: str = "module", folder: Path | None = None) -> ModuleT
 
 
 def _after_fork() -> None:
-    """In a child there is nobody who would go on with what another thread was loading, nor open its lock."""
+    """In a forked child, nothing would finish the loads of other threads or release their lock: reset both."""
     global _lock
     _lock = threading.Lock()
     for name in _loading:
@@ -83,5 +83,5 @@ if hasattr(os, "register_at_fork"):
 
 
 def _identifier(stem: str) -> str:
-    """``stem`` as part of a module's name."""
+    """``stem`` as a part of a module's name."""
     return "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in stem) or "module"

@@ -1,4 +1,4 @@
-"""What kernels on every device are told about a program at compile time, by the names that they know."""
+"""Compile-time facts about a program for the kernels of every device, by the names that the kernels use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["is_always_active", "program_facts"]
 
 
 def is_always_active(ir: ProgramIR, analysis: Analysis) -> bool:
-    """Whether all vertices are active from the first superstep to the last: nobody keeps a queue of them."""
+    """Whether all vertices are active from the first superstep to the last, so that no queue of them is kept."""
     return analysis.activity == "always" and ir.start is TRUE
 
 

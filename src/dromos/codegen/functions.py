@@ -1,6 +1,6 @@
-"""The small functions that a program becomes: what each one takes and gives, in a fixed order.
+"""The small functions that make up a program: the arguments and results of each, in a fixed order.
 
-The kernel skeletons call these; nothing here knows how a kernel walks the graph.
+The kernel skeletons call these; they do not depend on how a kernel traverses the graph.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PREFIX: Final = {"source": "u", "target": "v", "vertex": "v", "old": "old", "ne
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument: its name, the symbol that it stands for, and its exact type."""
+    """One argument: its name, its symbol, and its exact type."""
 
     name: str
     leaf: Expr
@@ -52,7 +52,7 @@ class Function:
     roots: tuple[Expr, ...]
     results: tuple[np.dtype[Any], ...]
     writes: tuple[tuple[str, int], ...] = ()
-    """For functions that give new field values: ``(field, component)`` of each result."""
+    """For functions that return new field values: the ``(field, component)`` of each result."""
 
 
 def functions(typed: TypedProgram) -> tuple[Function, ...]:
@@ -100,7 +100,7 @@ def _truth(typed: TypedProgram, name: str, root: Expr) -> Function:
 
 
 def assigning(typed: TypedProgram, name: str, assignments: Assignments) -> Function:
-    """A function called ``name`` that gives new values of fields."""
+    """A function called ``name`` that returns new values of fields."""
     writes = tuple((field, index) for field, exprs in assignments for index in range(len(exprs)))
     roots = tuple(expr for _, exprs in assignments for expr in exprs)
     return _function(typed, name, roots, tuple(typed.dtype(field) for field, _ in writes), writes)
@@ -152,6 +152,6 @@ def argument_name(leaf: Expr, typed: TypedProgram) -> str:
 
 
 def _suffix(name: str, index: int, typed: TypedProgram) -> str:
-    """``__0`` and so on for the components of a vector; two underscores, so that no field is called that."""
+    """``__0`` and so on for the components of a vector; two underscores, so that no field has that name."""
     specs = (*typed.ir.fields, *typed.ir.edge_fields, *typed.ir.params)
     return "" if next(spec for spec in specs if spec.name == name).size is None else f"__{index}"

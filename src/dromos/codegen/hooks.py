@@ -1,12 +1,11 @@
-"""The hooks of a program, which the skeletons of kernels call: described once, for every language.
+"""The hooks of a program, which the kernel skeletons call: described once, for every language.
 
-:data:`HOOKS` says what a hook is called, what it takes and what it gives; the methods of :class:`Printer` say what it
-does, statement by statement. How a statement is written is left to the syntax of a language, in subclasses:
-``codegen/python/printer.py`` and ``codegen/cuda/printer.py``. A hook that one device alone needs stands in ``hooks.py``
-beside them.
+:data:`HOOKS` lists the name, arguments and result of each hook; the methods of :class:`Printer` define what it does,
+statement by statement. Subclasses add the syntax of a language: ``codegen/python/printer.py`` and
+``codegen/cuda/printer.py``. A hook that only one device needs is in the ``hooks.py`` beside them.
 
-What hooks take goes by these names: S, O, D, P are the fields now, before, to be written, and as they were sent; E the
-edge fields; A the merged messages; K the context; R the reductions; u, v vertices; ``arc`` a place among the arcs.
+Arguments of hooks have these names: S, O, D, P are the fields now, before, to be written, and as they were sent; E the
+edge fields; A the merged messages; K the context; R the reductions; u, v vertices; ``arc`` a position among the arcs.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ ADDRESSES: Final = {
     "active": CHANGE,
     "converged": ("K",),
 }
-"""What the functions of a program are given to find their symbols; those of reductions are given :data:`CHANGE`."""
+"""The arguments by which a program's functions find their symbols; functions of reductions get :data:`CHANGE`."""
 _STORING: Final = ("init", "edge_init", "sent", "update", "edge_update")
 
 
 class Hook(NamedTuple):
-    """A function of the kernels: its name, what it takes, and what it gives."""
+    """A function of the kernels: its name, its arguments, and its result."""
 
     name: str
     takes: tuple[str, ...]
@@ -46,29 +45,29 @@ class Hook(NamedTuple):
 
 
 HOOKS: Final = (
-    # the message that changes nothing; two messages as one
+    # the message that changes nothing; merge two messages
     Hook("identity", (), "Message"),
     Hook("merge", ("a", "b"), "Message"),
-    # the merged message of a vertex: read it, set it, merge another into it while other threads may do so too
+    # the merged message of a vertex: load it, store it, merge another into it while other threads may do the same
     Hook("load_message", ("A", "v"), "Message"),
     Hook("store_message", ("A", "v", "message"), "void"),
     Hook("merge_shared", ("A", "locks", "v", "message"), "void"),
-    # copy the fields that a program writes aside; whether a message would change them
+    # copy the fields that a program writes; whether a message would change them
     Hook("save_old", ("D", "S", "v"), "void"),
     Hook("changes", ADDRESSES["update"], "bool"),
-    # the reductions: where they begin, and a vertex folded in
+    # the reductions: their initial values, and folding in a vertex
     Hook("reduce_start", (), "Reduced"),
     Hook("reduce_fold", ("R", *CHANGE), "Reduced"),
 )
 
 
 def addresses(function: Function) -> tuple[str, ...]:
-    """What a function of a program is given to find its symbols."""
+    """The arguments by which a program's function finds its symbols."""
     return ADDRESSES.get(function.name, CHANGE)
 
 
 class Printer(Syntax):
-    """Prints the functions and hooks of a program; a subclass knows the syntax of its language."""
+    """Prints the functions and hooks of a program; a subclass provides the syntax of its language."""
 
     def __init__(self, typed: TypedProgram, analysis: Analysis | None = None) -> None:
         """``analysis`` is needed for hooks, not for functions."""
@@ -78,14 +77,14 @@ class Printer(Syntax):
 
     @property
     def analysis(self) -> Analysis:
-        """What is known about the program."""
+        """The analysis of the program."""
         assert self._analysis is not None, "hooks need the analysis of the program"
         return self._analysis
 
     # ---- a program's own functions -------------------------------------------------------------------------------
 
     def functions(self) -> list[str]:
-        """Every function of the program: of scalars, with its symbols looked up, and storing what it gives."""
+        """Every function of the program in three forms: on scalars, looking up its symbols, and storing its results."""
         texts = []
         for function in self.by_name.values():
             texts += [self.scalar(function), self.at(function)]
@@ -94,7 +93,7 @@ class Printer(Syntax):
         return texts
 
     def scalar(self, function: Function) -> str:
-        """The function of scalars: it takes exactly the symbols that it uses."""
+        """The function on scalars, with exactly the symbols that it uses as arguments."""
         statements, results = self.lower(function.roots, function.results, by_address=False)
         body = [*statements, *self.give_results(function, results)]
         return self.define(
@@ -102,14 +101,14 @@ class Printer(Syntax):
         )
 
     def at(self, function: Function) -> str:
-        """The same with its symbols looked up."""
+        """The same function, looking up its symbols."""
         call = f"{function.name}({', '.join(self.look_up(argument.leaf) for argument in function.arguments)})"
         result = self.result_type(function)
         body = [self.run(call)] if result == "void" else self.give(call)
         return self.define(f"{function.name}_at", addresses(function), result, body)
 
     def store(self, function: Function) -> str:
-        """Store the results, and tell whether the integers among them fit: one that does not differs after the cast."""
+        """Store the results; return whether the integers among them fit, that is, are unchanged by the cast."""
         takes = (self.stored_into(function), *addresses(function))
         name, writes = f"{function.name}_store", function.writes
         if not writes:
@@ -119,7 +118,7 @@ class Printer(Syntax):
         narrow = {field for where, field in self.typed.narrowing if where == function.name}
         checked = [i for i, (field, _) in enumerate(writes) if field in narrow]
         roots = [function.roots[i] for i in checked]
-        # the whole values are computed before anything is stored, since D may be S
+        # compute the uncast values before anything is stored, since D may be S
         statements, wide = self.lower(roots, [self.typed.typing.of(root).dtype for root in roots], by_address=True)
         tests = [f"({whole}) == {values[i]}" for whole, i in zip(wide, checked, strict=True)]
         stores = [self.store_field(function, *where, value) for where, value in zip(writes, values, strict=True)]
@@ -131,7 +130,7 @@ class Printer(Syntax):
     # ---- hooks: what each of HOOKS does --------------------------------------------------------------------------
 
     def hooks(self) -> list[str]:
-        """Every hook that all devices have."""
+        """Every hook that all devices share."""
         return [self.define(*hook, getattr(self, f"_{hook.name}")()) for hook in HOOKS]
 
     @property
@@ -164,7 +163,7 @@ class Printer(Syntax):
         return [self.store_accumulator(i, self.part("message", i)) for i in self._components]
 
     def _merge_shared(self) -> list[str]:
-        """Component by component where an atomic does it, else whole, under a lock."""
+        """Merge component by component with atomics if possible, else whole messages under a lock."""
         monoid = self.ir.combine
         match way_to_share(monoid, len(self._components)):
             case "store":
@@ -176,7 +175,7 @@ class Printer(Syntax):
         for i in self._components:
             own, value = monoid.part(i), self.part("message", i)
             merge = [self.atomic(own, i, value)]
-            if own in (MIN, MAX):  # most messages improve nothing: look before the atomic
+            if own in (MIN, MAX):  # most messages improve nothing: compare before the atomic
                 merge = self.when(f"{value} {BETTER[own.name]} {self.newest_accumulator(i)}", merge)
             lines += merge
         return lines
@@ -207,7 +206,7 @@ class Printer(Syntax):
         return self.folded("R", [f"reduce_{r.name}_at(O, S, K, v)" for r in self.ir.reductions])
 
     def folded(self, into: str, values: Sequence[str]) -> list[str]:
-        """Return the reductions ``into`` with others folded in, of which ``values`` are the texts."""
+        """Return the reductions ``into`` with the expressions ``values`` folded in."""
         if not values:
             return self.give(into)
         dtypes = [self.typed.reduction_type(r.name) for r in self.ir.reductions]

@@ -1,4 +1,4 @@
-"""Expressions as text: the walk over them, and what is computed once; a language adds how its operators are written."""
+"""Expressions as text: the walk over them, with shared parts computed once; a language adds the text of operators."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dromos.program.types import Signature, Typing
 
 __all__ = ["Lowered"]
 
-_MAX_DEPTH: Final = 6  # deeper nesting goes to a local, for readers and for the languages' parsers
+_MAX_DEPTH: Final = 6  # deeper nesting is split into locals, for readers and for the languages' parsers
 
 
 class Lowered(ABC):
     """Statements that compute shared parts, and the text of each result."""
 
     repeating: ClassVar[frozenset[str]]
-    """Operators whose text has an argument twice."""
+    """Operators whose text repeats an argument."""
 
     def __init__(self, typing: Typing, name: Callable[[Expr], str]) -> None:
         self.typing, self.name = typing, name
@@ -31,13 +31,13 @@ class Lowered(ABC):
         self._depth: dict[Expr, int] = {}
 
     def add(self, roots: Sequence[Expr]) -> None:
-        """Lower ``roots``, computing what they share once."""
+        """Lower ``roots``; parts that they share are computed once."""
         nodes = list(walk(roots))
         uses = Counter(arg for node in nodes for arg in node.args) + Counter(roots)
         repeated = {arg for node in nodes if node.op in self.repeating for arg in node.args}
         for node in nodes:
             if node.op == "const":
-                continue  # a literal is written in the type that its user wants
+                continue  # a literal is written in the type that its user needs
             if not node.args:
                 self._text[node], self._depth[node] = self.name(node), 0
                 continue
@@ -67,7 +67,7 @@ class Lowered(ABC):
 
     @abstractmethod
     def assign(self, local: str, node: Expr, text: str) -> str:
-        """The statement that gives the value of ``node`` a name."""
+        """The statement that binds the value of ``node`` to a name."""
 
     @abstractmethod
     def apply(self, node: Expr, signature: Signature, arguments: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What merging means to a kernel, whatever the language that it is printed in."""
+"""What merging means to a kernel, independent of the language."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dromos.program.monoid import ANY, Monoid
 __all__ = ["BETTER", "comes_first", "way_to_share"]
 
 BETTER: Final = {"MIN": "<", "MAX": ">", "ARGMIN": "<", "ARGMAX": ">"}
-"""How a value that replaces another compares with it, by the monoid's name; Python and C++ agree on that."""
+"""The comparison of a replacing value with the replaced one, by the monoid's name; the same in Python and C++."""
 
 
 def way_to_share(monoid: Monoid, components: int) -> Literal["store", "lock", "atomics"]:
-    """How threads merge messages into one place: any of them by a store, one whole by a lock, or part by part.
+    """How threads merge messages into one place: by a plain store, whole under a lock, or per component with atomics.
 
     >>> from dromos.program.monoid import MIN
     >>> way_to_share(ANY, 1), way_to_share(ANY, 2), way_to_share(MIN, 2)
@@ -25,9 +25,9 @@ def way_to_share(monoid: Monoid, components: int) -> Literal["store", "lock", "a
 
 
 def comes_first(monoid: Monoid, pairs: list[tuple[str, str]], *, either: str, both: str) -> str:
-    """The test whether a row comes before another, by its first number and then the next ones; a NaN never does.
+    """The test whether one row precedes another, comparing numbers in order; a NaN never precedes.
 
-    ``pairs``: the texts of the numbers of both; ``either``, ``both``: what the language calls "or" and "and".
+    ``pairs``: the texts of the numbers of both rows; ``either``, ``both``: the language's "or" and "and".
 
     >>> from dromos.program.monoid import ARGMIN
     >>> comes_first(ARGMIN, [("a", "b"), ("x", "y")], either="or", both="and")

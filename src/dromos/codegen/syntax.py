@@ -1,4 +1,4 @@
-"""What a language has to know how to write, so that the functions and hooks of a program can be printed in it."""
+"""What a language must provide so that the functions and hooks of a program can be printed in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dromos.program.monoid import Monoid
 __all__ = ["Bundle", "Syntax"]
 
 Bundle = Literal["Message", "Reduced"]
-"""Values that go together: the components of a message, or all reductions."""
+"""Values that belong together: the components of a message, or all reductions."""
 
 
 class Syntax(ABC):
@@ -24,14 +24,14 @@ class Syntax(ABC):
     both: ClassVar[str]
     either: ClassVar[str]
     newest_message: ClassVar[str]
-    """The hook that reads a merged message which other threads may be writing."""
+    """The hook that reads a merged message while other threads may write it."""
 
     def __init__(self, typed: TypedProgram) -> None:
         self.typed, self.ir = typed, typed.ir
 
     @abstractmethod
     def define(self, name: str, takes: Sequence[str], gives: str, body: Sequence[str]) -> str:
-        """A function."""
+        """Define a function."""
 
     @abstractmethod
     def give(self, value: str) -> list[str]:
@@ -43,11 +43,11 @@ class Syntax(ABC):
 
     @abstractmethod
     def let(self, name: str, value: str, dtype: np.dtype[Any] | None = None) -> str:
-        """Give a value a name; without ``dtype``, in the type that it has."""
+        """Bind a value to a name; without ``dtype``, in its own type."""
 
     @abstractmethod
     def when(self, test: str, statements: Sequence[str]) -> list[str]:
-        """Statements that are run if a test holds."""
+        """Statements that run if a test holds."""
 
     @abstractmethod
     def choose(self, test: str, one: str, other: str) -> str:
@@ -59,7 +59,7 @@ class Syntax(ABC):
 
     @abstractmethod
     def run(self, call: str) -> str:
-        """A call whose result nobody wants."""
+        """A call whose result is not used."""
 
     @abstractmethod
     def literal(self, value: Any, dtype: np.dtype[Any]) -> str:
@@ -67,7 +67,7 @@ class Syntax(ABC):
 
     @abstractmethod
     def merged(self, monoid: Monoid, dtype: np.dtype[Any], a: str, b: str) -> str:
-        """Two numbers as one."""
+        """Merge two numbers."""
 
     @abstractmethod
     def lower(
@@ -77,11 +77,11 @@ class Syntax(ABC):
 
     @abstractmethod
     def look_up(self, leaf: Expr) -> str:
-        """Where a symbol's value lies, given the addresses."""
+        """The place of a symbol's value, given the addresses."""
 
     @abstractmethod
     def field(self, fields: str, name: str, index: int) -> str:
-        """A component of a field of vertex ``v`` in ``fields``, to be set."""
+        """A component of a field of vertex ``v`` in ``fields``, to be written."""
 
     @abstractmethod
     def field_value(self, fields: str, name: str, index: int) -> str:
@@ -89,11 +89,11 @@ class Syntax(ABC):
 
     @abstractmethod
     def store_field(self, function: Function, name: str, index: int, value: str) -> str:
-        """Set a component of a field in ``D``, of the vertices or of the edges as ``function`` is."""
+        """Set a component of a field in ``D``, of the vertices or of the edges, depending on ``function``."""
 
     @abstractmethod
     def item(self, local: str, index: int, count: int) -> str:
-        """One of ``count`` results of a function, which ``local`` holds."""
+        """One of the ``count`` results of a function, which are in ``local``."""
 
     @abstractmethod
     def part(self, message: str, index: int) -> str:
@@ -105,11 +105,11 @@ class Syntax(ABC):
 
     @abstractmethod
     def accumulator(self, index: int) -> str:
-        """A component of the merged message of ``v``, as nobody else writes it."""
+        """A component of the merged message of ``v``, without concurrent writers."""
 
     @abstractmethod
     def newest_accumulator(self, index: int) -> str:
-        """The same while others write it."""
+        """The same with concurrent writers."""
 
     @abstractmethod
     def store_accumulator(self, index: int, value: str) -> str:
@@ -117,11 +117,11 @@ class Syntax(ABC):
 
     @abstractmethod
     def share_accumulator(self, index: int, value: str) -> str:
-        """Set it while others may set it too, any of them."""
+        """Set it while other threads may set it too; any value may win."""
 
     @abstractmethod
     def atomic(self, monoid: Monoid, index: int, value: str) -> str:
-        """Merge a value into it by an atomic."""
+        """Merge a value into it with an atomic."""
 
     @abstractmethod
     def locked(self, call: str) -> list[str]:
@@ -129,19 +129,19 @@ class Syntax(ABC):
 
     @abstractmethod
     def updated(self, update: Function) -> tuple[list[str], list[str]]:
-        """Statements that let ``fresh`` be what ``update`` gives ``v``, and the values that it would replace."""
+        """Statements that bind ``fresh`` to the result of ``update`` for ``v``, and the values it would replace."""
 
     def argument(self, argument: Argument) -> str:
-        """An argument of a function of scalars."""
+        """An argument of a function on scalars."""
         return argument.name
 
     def result_type(self, function: Function) -> str:
-        """What a function of a program gives, where the language wants to know."""
+        """The result type of a program's function, if the language needs it."""
         return ""
 
     @abstractmethod
     def give_results(self, function: Function, results: Sequence[str]) -> list[str]:
-        """Return the results of a function of scalars."""
+        """Return the results of a function on scalars."""
 
     def stored_into(self, function: Function) -> str:
         """The first argument of a function that stores."""

@@ -1,11 +1,11 @@
-"""The compiler of kernels: from Python's syntax to LLVM's language, in one walk over a function's statements.
+"""The compiler of kernels: translates Python's syntax to LLVM's language, in one walk over a function's statements.
 
-Kernels use little of Python: numbers, arrays that somebody else made, tuples, loops over ranges, tuples and arrays, and
-the atomics of :mod:`dromos.intrinsics`. What a kernel calls is written in place of the call, so that arguments cost
-nothing, and a name that is given one value is a register. Writing takes some hundredths of a second; the rest is LLVM's
-time. Types follow the rules of Numba (:mod:`dromos.compiler.scalars`), which many know: whole numbers are computed with
-64 bits, an operation of a signed and an unsigned one is signed. What the compiler does not know is an error: arrays
-that a kernel makes, lists, exceptions, functions of NumPy on arrays.
+Kernels use a small subset of Python: numbers, arrays that are passed in, tuples, loops over ranges, tuples and arrays,
+and the atomics of :mod:`dromos.intrinsics`. Called functions are inlined, so that arguments cost nothing, and a name
+that is assigned once is a register. This translation takes some hundredths of a second; the rest is LLVM's time. Types
+follow the widely known rules of Numba (:mod:`dromos.compiler.scalars`): whole numbers are computed with 64 bits, and an
+operation on a signed and an unsigned number is signed. Everything else is an error: arrays made by a kernel, lists,
+exceptions, functions of NumPy on arrays.
 """
 
 from dromos.compiler.intrinsic import Intrinsic, intrinsic

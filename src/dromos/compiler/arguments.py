@@ -1,4 +1,4 @@
-"""Arguments of intrinsics: numbers of the type that is wanted, columns, and addresses in memory."""
+"""Arguments of intrinsics: numbers of the required type, columns, and addresses in memory."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["column", "element_address", "number_as", "pointer_to"]
 
 
 def number_as(writer: Writer, value: Value, kind: Kind) -> str:
-    """The register or constant of a number, converted to ``kind``; a fraction is not cut off.
+    """The register or constant of a number, converted to ``kind``; fractions are not truncated.
 
     >>> from dromos.compiler.values import constant
     >>> number_as(Writer(), constant("u8", 3), "i64"), number_as(Writer(), constant("i64", 3), "f64")
@@ -24,7 +24,7 @@ def number_as(writer: Writer, value: Value, kind: Kind) -> str:
 
 
 def column(value: Value, *elements: Kind) -> ArrayValue:
-    """An array of one dimension; its elements are of one of these types, or of any where none is named.
+    """A one-dimensional array whose elements have one of these types, or any type if none is given.
 
     >>> from dromos.compiler.values import ArrayKind
     >>> column(ArrayValue(ArrayKind("u8", 1, True), 0, {}), "u8", "i8").kind.element
@@ -51,7 +51,7 @@ def element_address(writer: Writer, array: ArrayValue, index: Value) -> str:
 
 
 def pointer_to(writer: Writer, address: Value) -> str:
-    """What lies at an address that is given as a number.
+    """A pointer to an address that is given as a number.
 
     >>> writer = Writer()
     >>> pointer_to(writer, Scalar("i64", "%address")), writer.lines

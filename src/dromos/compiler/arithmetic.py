@@ -51,7 +51,7 @@ def _apply(writer: Writer, how: str, kind: str, left: Scalar, right: Scalar) -> 
 
 
 def _divided(writer: Writer, quotient: bool, left: Scalar, right: Scalar) -> Scalar:
-    """The quotient rounded down, or what is left: 0 for a zero divisor, and no trap for the lowest integer over -1."""
+    """The floored quotient or the remainder: 0 for a zero divisor, and no trap for the lowest integer over -1."""
     kind = computed(left.kind, right.kind)
     x, y = writer.cast(left, kind), writer.cast(right, kind)
     if y.constant is not None and y.constant > 0:
@@ -80,7 +80,7 @@ def _power(writer: Writer, kind: str, left: Scalar, right: Scalar) -> Scalar:
 
 
 def _rest_of_floats(writer: Writer, left: Scalar, right: Scalar) -> Scalar:
-    """What is left has the divisor's sign, as in Python; NaN for a zero divisor."""
+    """The remainder with the divisor's sign, as in Python; NaN for a zero divisor."""
     kind = computed(left.kind, right.kind)
     real, divisor = llvm_type(kind), writer.cast(right, kind).text
     rest = _apply(writer, "frem", kind, left, right).text
@@ -134,7 +134,7 @@ def unary(writer: Writer, op: type[ast.unaryop], value: Scalar) -> Scalar:
 
 
 def _then_widened(writer: Writer, text: str, kind: str) -> Scalar:
-    """These are computed in the type that is given, and the result is widened."""
+    """Compute in the given type, and widen the result."""
     return writer.cast(writer.new(kind, text), computed(kind, kind))
 
 

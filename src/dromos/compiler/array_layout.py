@@ -1,4 +1,4 @@
-"""Where things stand in NumPy's array objects, which is a part of its binary interface; compared with an array once."""
+"""The layout of NumPy's array objects, which is part of its binary interface; checked once against an array."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
     "is_layout_known",
 ]  # fmt: skip
 
-# bytes from the begin of a PyArrayObject
+# byte offsets in a PyArrayObject
 ARRAY_DATA: Final = 16
 ARRAY_DIMENSIONS: Final = 24
 ARRAY_SHAPE: Final = 32
@@ -35,7 +35,7 @@ ARRAY_TYPE: Final = 56
 ARRAY_FLAGS: Final = 64
 CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400  # flags
 
-# bytes from the begin of a PyArray_Descr: the letters of its kind, its type and its byte order, later its size
+# byte offsets in a PyArray_Descr: the letters of its kind, its type and its byte order, later its size
 TYPE_KIND: Final = 24
 TYPE_SIZE: Final = 40
 TYPE_SIZE_BITS: Final = 64
@@ -43,7 +43,7 @@ TYPE_SIZE_BITS: Final = 64
 
 @cache
 def is_layout_known() -> bool:
-    """Whether arrays lie in memory as this module says.
+    """Whether arrays have the memory layout that this module assumes.
 
     >>> is_layout_known()
     True

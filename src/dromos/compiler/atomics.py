@@ -35,7 +35,7 @@ def number(value: Value) -> Scalar:
 def _place(
     writer: Writer, array: Value, index: Value, *, columns_only: bool = True, is_written: bool = False
 ) -> tuple[Kind, str]:
-    """The element that an intrinsic names: its type and its address."""
+    """The element that an intrinsic accesses: its type and its address."""
     if is_written:
         writer.writes_to(array)
     if not isinstance(array, ArrayValue):
@@ -53,7 +53,7 @@ def _bits(kind: Kind) -> str:
 
 
 def _to_bits(writer: Writer, kind: Kind, value: Scalar) -> str:
-    """A value as the integer that atomics move."""
+    """A value as the integer that atomics operate on."""
     text = writer.to_memory(kind, value)
     return writer.register(f"bitcast {llvm_type(kind)} {text} to {_bits(kind)}") if is_float(kind) else text
 
@@ -75,7 +75,7 @@ def plain_store(writer: Writer, array: Value, index: Value, value: Value) -> Non
 
 
 def load_unaligned(writer: Writer, array: Value, index: Value) -> Value:
-    """Eight bytes from any byte on."""
+    """Load eight bytes starting at any byte."""
     kind, address = _place(writer, array, index)
     if kind != "u8":
         raise LoweringError("unaligned loads are from bytes")
@@ -106,7 +106,7 @@ def ordered_store(order: str) -> Handler:
 
 
 def exchange(name: str, order: str = "monotonic") -> Handler:
-    """``atomic_add`` and its kin: what was there before."""
+    """``atomic_add`` and similar: they return the previous value."""
 
     def handle(writer: Writer, array: Value, index: Value, operand: Value) -> Value:
         kind, address = _place(writer, array, index, is_written=True)
@@ -128,8 +128,8 @@ def exchange(name: str, order: str = "monotonic") -> Handler:
 
 
 def _float_extreme(writer: Writer, name: str, kind: Kind, address: str, value: Scalar) -> Scalar:
-    """In one instruction: floats that are not negative order as their bits do as signed integers, negative ones the
-    other way round as unsigned ones; the sign of the new value picks which. A NaN must not come here."""
+    """One atomic instruction: non-negative floats order like their bits as signed integers, negative ones in reverse
+    order like unsigned ones; the sign of the new value picks which. The value must not be NaN."""
     bits, word = _to_bits(writer, kind, value), _bits(kind)
     negative = writer.register(f"icmp slt {word} {bits}, 0")
     below, above, end = writer.label("below"), writer.label("above"), writer.label("end")
@@ -146,7 +146,7 @@ def _float_extreme(writer: Writer, name: str, kind: Kind, address: str, value: S
 
 
 def _float_add(writer: Writer, kind: Kind, address: str, value: Scalar) -> Scalar:
-    """No processor adds floats in one atomic instruction that LLVM would use here: a loop of compare-and-swap."""
+    """A compare-and-swap loop, since LLVM has no single atomic instruction for adding floats here."""
     word, size, real = _bits(kind), memory_bytes(kind), llvm_type(kind)
     first = writer.register(f"load atomic {word}, ptr {address} monotonic, align {size}")
     before, again, done = writer.block, writer.label("again"), writer.label("done")
@@ -167,7 +167,7 @@ def _float_add(writer: Writer, kind: Kind, address: str, value: Scalar) -> Scala
 
 
 def compare_and_swap(order: str) -> Handler:
-    """Whether the element was the expected one, and is the new one now."""
+    """Store the new value if the element is the expected one; the result says whether it was."""
 
     def handle(writer: Writer, array: Value, index: Value, expected: Value, wanted: Value) -> Value:
         kind, address = _place(writer, array, index, is_written=True)

@@ -1,4 +1,4 @@
-"""What kernels call of Python and NumPy: conversions, ``min`` and ``max``, functions of numbers."""
+"""Functions of Python and NumPy that kernels may call: conversions, ``min`` and ``max``, functions of numbers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _conversion(kind: Kind) -> Handler:
 
 
 def _whole(writer: Writer, given: Value) -> Value:
-    """``int(x)``: a fraction is cut off towards zero; a whole number stays of its type."""
+    """``int(x)``: truncates toward zero; a whole number keeps its type."""
     value = number(given)
     return value if value.kind[0] in "iu" else writer.cast(value, "i64")
 
@@ -69,7 +69,7 @@ def _absolute(writer: Writer, given: Value) -> Value:
 
 
 def _real_function(intrinsic: str, library: str) -> Handler:
-    """A function of one float: an intrinsic of LLVM's, or one of the C library."""
+    """A function of one float: an LLVM intrinsic, or a function of the C library."""
 
     def handle(writer: Writer, given: Value) -> Value:
         value = number(given)
@@ -124,7 +124,7 @@ _LIBRARY: Final = {"expm1": "expm1", "log1p": "log1p", "tan": "tan", "tanh": "ta
 
 @cache
 def handlers() -> dict[int, tuple[Any, Handler]]:
-    """What writes a call, by the identity of the function that is called."""
+    """The handler that writes a call, by the identity of the called function."""
     found: list[tuple[Any, Handler]] = [
         (builtins.min, _extreme("lt")),
         (builtins.max, _extreme("gt")), (builtins.abs, _absolute), (builtins.int, _whole), (np.abs, _absolute),

@@ -1,8 +1,8 @@
-"""How compiled kernels are called: what arguments become, and which machine code they fit.
+"""Calling compiled kernels: how arguments are converted, and which machine code fits them.
 
-A kernel has machine code for each list of types that it was called with. A call looks for it by the Python types of its
-arguments, which is quick; what the arrays hold, compiled code looks at (``fits``). Only if nothing fits are the types
-described in full.
+A kernel has machine code for each list of types that it was called with. A call finds it by the Python types of its
+arguments, which is quick; compiled code (``fits``) checks the element types and layouts of arrays. Only if nothing fits
+are the types described in full.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from dromos.team_layout import BLOCK_ARGUMENTS
 __all__ = ["Call", "flattened"]
 
 Convert = Callable[[Any], int]
-_KERNEL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p)  # a call lets go of the GIL
+_KERNEL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, ctypes.c_void_p)  # the call releases the GIL
 _FITS = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
 _FORMATS = {"f": "d", "u": "Q"}
 _flat: dict[tuple[type, ...], bool] = {}
-"""For the types of arguments that were met: whether none of them is a tuple."""
+"""For each tuple of argument types seen: whether none of them is a tuple."""
 
 
 class Call:
@@ -45,20 +45,20 @@ class Call:
         self._team_block = ctypes.c_int64 * (BLOCK_ARGUMENTS + len(convert))
 
     def write(self, room: Any, offset: int, leaves: Any) -> None:
-        """Leave arguments in a block as words, from byte ``offset`` on."""
+        """Write arguments to a block as words, from byte ``offset`` on."""
         words = [convert(value) for convert, value in zip(self._convert, leaves, strict=True)]
         self._words.pack_into(room, offset, *words)
 
     def fits(self, block: Any) -> bool:
-        """Whether the arrays in a block are of the types that the machine code is for."""
+        """Whether the arrays in a block have the types that the machine code is for."""
         return bool(self._fits(block))
 
     def team_block(self) -> Any:
-        """A block for a team's call that is not used again."""
+        """A fresh block for one call of a team."""
         return self._team_block()
 
     def try_from_python(self, leaves: Any) -> tuple[bool, Any]:
-        """Call the kernel, if the arguments fit; whether they did, and what it returned."""
+        """Call the kernel if the arguments fit; return whether they did, and the result."""
         room = self._room()
         try:
             self.write(room, 0, leaves)
@@ -70,7 +70,7 @@ class Call:
         return True, self._returned(room)
 
     def run(self, *leaves: Any) -> Any:
-        """Call the kernel with arguments of the types that it was compiled for, which are not looked at again."""
+        """Call the kernel with arguments of the types that it was compiled for, without checking them."""
         room = self._room()
         self.write(room, 0, leaves)
         self.enter(0, room)
@@ -87,7 +87,7 @@ class Call:
 
 
 def flattened(args: tuple[Any, ...]) -> tuple[Any, Any]:
-    """The arguments with the parts of tuples among them, and a key for their Python types.
+    """The arguments with tuples flattened, and a key for their Python types.
 
     >>> flattened((1, (2.0, (True,))))[0]
     [1, 2.0, True]
@@ -105,7 +105,7 @@ def flattened(args: tuple[Any, ...]) -> tuple[Any, Any]:
 
 
 def _flatten(values: tuple[Any, ...], leaves: list[Any], structure: list[Any]) -> None:
-    """Add the parts of ``values``; to ``structure`` their types, and where the parts of a tuple end."""
+    """Append the parts of ``values``, and to ``structure`` their types and where each tuple ends."""
     for value in values:
         structure.append(type(value))
         if isinstance(value, tuple):
@@ -141,7 +141,7 @@ def _rebuilt(shape: Shape, values: Any) -> Any:
 
 
 def _signed_bits(value: Any) -> int:
-    """A number of 64 bits without a sign, as one with a sign that has the same bits.
+    """An unsigned 64-bit number as the signed one with the same bits.
 
     >>> _signed_bits(2**64 - 1)
     -1
@@ -161,7 +161,7 @@ def _bits_of_double(value: Any) -> int:
 
 
 def _bits_of_float(value: Any) -> int:
-    """The bits of a float of 32 bits.
+    """The bits of a 32-bit float.
 
     >>> _bits_of_float(1.0) == 127 << 23
     True

@@ -1,9 +1,9 @@
-"""A kernel for arguments of certain types, in LLVM's language.
+"""Translate a kernel for arguments of certain types to LLVM's language.
 
-Two forms. *Python's* takes all arguments from the block that it is called with, and leaves what the kernel returns
-there. A *team's* is called by each thread with its number; the kernel's second argument, how many threads there are,
-is a word of the team's block as well. Beside the kernel stands ``fits``, which says whether arrays in a block are of
-the types that it was written for.
+There are two forms. *Python's* takes all arguments from the block that it is called with, and leaves the kernel's
+result there. A *team's* is called by each thread with its number; the kernel's second argument, the number of threads,
+is a word of the team's block as well. Beside the kernel, ``fits`` checks whether the arrays in a block have the types
+that the kernel was compiled for.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ KERNEL, FITS = "kernel", "fits"
 
 
 class KernelText(NamedTuple):
-    """What LLVM compiles."""
+    """The text that LLVM compiles."""
 
     text: str
     result: Shape
-    """The type of what the kernel returns to Python."""
+    """The type of the result that the kernel returns to Python."""
 
 
 def argument_shapes(args: tuple[Any, ...]) -> tuple[Shape, ...]:
@@ -75,7 +75,7 @@ def _shape(value: Any) -> Shape:
 
 
 def kernel_text(function: Callable[..., Any], shapes: tuple[Shape, ...], *, for_team: bool) -> KernelText:
-    """A kernel: ``i32 kernel(thread, block)``, and ``i32 fits(block)``, 1 where arrays are of the types wanted."""
+    """The functions ``i32 kernel(thread, block)`` and ``i32 fits(block)``, which is 1 if the arrays have the types."""
     first = BLOCK_ARGUMENTS if for_team else 0
     kernel = Kernel(first)
     args: list[Value] = []
@@ -112,7 +112,7 @@ def kernel_text(function: Callable[..., Any], shapes: tuple[Shape, ...], *, for_
 
 
 def _argument(kernel: Kernel, shape: Shape, at: int, arrays: list[tuple[int, ArrayKind]]) -> tuple[Value, int]:
-    """An argument that begins at a word of the block, and the word behind it; ``arrays`` are those met so far."""
+    """The argument at word ``at`` of the block, and the word after it; its arrays are added to ``arrays``."""
     if isinstance(shape, ArrayKind):
         arrays.append((at, shape))
         return ArrayValue(shape, at, {}), at + 1
@@ -127,12 +127,12 @@ def _argument(kernel: Kernel, shape: Shape, at: int, arrays: list[tuple[int, Arr
 
 
 def _without_names(shape: Shape) -> Shape:
-    """The type of what Python gets: named tuples become plain ones."""
+    """The type as Python sees it: named tuples become plain ones."""
     return tuple(map(_without_names, shape)) if isinstance(shape, tuple) else shape
 
 
 def _leave(kernel: Kernel, value: Value, at: int) -> int:
-    """Write what is returned to the block, one word for each number; the word behind it."""
+    """Write the result to the block, one word per number; return the word after it."""
     if isinstance(value, tuple):
         for part in value:
             at = _leave(kernel, part, at)
@@ -146,8 +146,8 @@ def _leave(kernel: Kernel, value: Value, at: int) -> int:
 
 
 def _fits(first: int, arrays: list[tuple[int, ArrayKind]], written: set[int]) -> list[str]:
-    """The function that looks at the arrays of a block; none that is written to may be read-only."""
-    # it is run once per call and is straight code: LLVM need not spend time on it
+    """The function that checks the arrays of a block; those that are written to must not be read-only."""
+    # it runs once per call and is straight-line code: LLVM need not spend time on it
     lines = [f"define i32 @{FITS}(ptr %block) nounwind noinline optnone {{", "entry:"]
     tests: list[str] = []
 

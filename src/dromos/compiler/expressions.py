@@ -36,7 +36,7 @@ _MISSING: Final = object()
 
 
 class Expressions(Writer, ABC):
-    """Writes what expressions are computed by."""
+    """Writes the instructions that compute expressions."""
 
     frame: Frame
 
@@ -45,20 +45,20 @@ class Expressions(Writer, ABC):
         """Write a function's body in place of its call."""
 
     def number(self, node: ast.expr) -> Scalar:
-        """An expression that is a number."""
+        """An expression that must be a number."""
         value = self.value(node)
         if not isinstance(value, Scalar):
             raise self.wrong(node, "not a number")
         return value
 
     def wrong(self, node: ast.AST, why: str) -> LoweringError:
-        """What is raised for what cannot be written."""
+        """The error for code that cannot be compiled."""
         error = LoweringError(f"{self.frame.source.name}: {ast.unparse(node).splitlines()[0]!r}: {why}")
         error.is_placed = True
         return error
 
     def value(self, node: ast.expr) -> Value:
-        """An expression."""
+        """The value of an expression."""
         write = _WRITERS.get(type(node))
         if write is None:
             raise self.wrong(node, f"no {type(node).__name__}")
@@ -90,7 +90,7 @@ class Expressions(Writer, ABC):
         return constant(kind, value.item() if hasattr(value, "item") else value)
 
     def known(self, node: ast.expr) -> Any:
-        """What a name or an attribute of the module stands for, before the kernel runs."""
+        """What a name or an attribute of the module refers to at compile time."""
         if isinstance(node, ast.Name):
             if node.id in self.frame.source.local:
                 return _MISSING
@@ -161,7 +161,7 @@ class Expressions(Writer, ABC):
         return owner[place]
 
     def _fixed(self, node: ast.expr | None) -> int | None:
-        """A whole number that is known before the kernel runs."""
+        """A whole number that is known at compile time, else None."""
         if node is None:
             return None
         found = self.number(node).constant
@@ -194,7 +194,7 @@ class Expressions(Writer, ABC):
         return compare(self, type(node.ops[0]), self.number(node.left), self.number(node.comparators[0]))
 
     def _decided(self, node: ast.expr) -> Scalar:
-        """The truth of what is decided by branches."""
+        """The truth value of a condition that is decided by branches."""
         yes, no, end = self.label("yes"), self.label("no"), self.label("end")
         self.branch(node, yes, no, truths_only=True)
         self.begin(yes)
@@ -205,7 +205,7 @@ class Expressions(Writer, ABC):
         return self.new("b", f"phi i1 [ true, %{yes} ], [ false, %{no} ]")
 
     def decision(self, node: ast.expr) -> bool | None:
-        """Whether a condition holds, where that is known before the kernel runs."""
+        """Whether a condition holds, if that is known at compile time, else None."""
         if isinstance(node, ast.Constant):
             return bool(node.value)
         if isinstance(node, ast.Name):
@@ -219,7 +219,7 @@ class Expressions(Writer, ABC):
             return None if inner is None else not inner
         if isinstance(node, ast.BoolOp):
             is_and = isinstance(node.op, ast.And)
-            for part in node.values:  # an operand behind one that is not known may decide, but the first is evaluated
+            for part in node.values:  # an operand after an unknown one may decide, but the first is evaluated
                 inner = self.decision(part)
                 if inner is None:
                     return None
@@ -229,7 +229,7 @@ class Expressions(Writer, ABC):
         return None
 
     def branch(self, node: ast.expr, yes: str, no: str, *, truths_only: bool = False) -> None:
-        """Go to ``yes`` or ``no``; ``truths_only``: the condition is wanted as a value, so its parts must be truths."""
+        """Branch to ``yes`` or ``no``; ``truths_only``: used as a value, so the parts must be truths."""
         known = self.decision(node)
         if known is not None and not truths_only:
             self.go(yes if known else no)
@@ -310,7 +310,7 @@ class Expressions(Writer, ABC):
         return known[1](self, *args)
 
     def _element_type(self, node: ast.expr) -> Kind | None:
-        """The type that ``array.dtype.type`` stands for."""
+        """The type that ``array.dtype.type`` refers to."""
         if not isinstance(node, ast.Attribute) or node.attr != "type":
             return None
         inner = node.value

@@ -1,4 +1,4 @@
-"""What is known of a function while it is written into a kernel."""
+"""The state of a function while it is inlined into a kernel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Frame", "NeedsSlot", "Widened"]
 
 
 class Widened(Exception):
-    """A variable is of a wider type than was thought."""
+    """A variable turned out to have a wider type than assumed."""
 
     def __init__(self, frame: Frame) -> None:
         super().__init__()
@@ -19,7 +19,7 @@ class Widened(Exception):
 
 
 class NeedsSlot(Exception):
-    """A name that was given a value once, but elsewhere than where it is read."""
+    """A name that is assigned once, but read where that assignment does not reach."""
 
     def __init__(self, frame: Frame, name: str) -> None:
         super().__init__(name)
@@ -27,7 +27,7 @@ class NeedsSlot(Exception):
 
 
 class Frame:
-    """A function that is being written into a kernel: its variables, and where its loops and its end lead."""
+    """A function being inlined into a kernel: its variables, and the targets of its loops and its end."""
 
     def __init__(self, source: Source, shapes: dict[str, Shape]) -> None:
         self.source, self.shapes = source, shapes

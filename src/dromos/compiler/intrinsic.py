@@ -1,4 +1,4 @@
-"""Functions that only kernels call, and that are written in LLVM's language where they are called."""
+"""Functions that only kernels can call, written in LLVM's language at each call."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Intrinsic", "intrinsic"]
 
 
 class Intrinsic:
-    """What writes a call: ``write(writer, *values)`` adds instructions and gives the value, or None."""
+    """Writes a call: ``write(writer, *values)`` adds instructions and returns the value, or None."""
 
     __name__: str
 
@@ -25,5 +25,5 @@ class Intrinsic:
 
 
 def intrinsic(write: Callable[..., Any]) -> Intrinsic:
-    """Make ``write(writer, *values)`` a function of kernels, which call it without the writer."""
+    """Make ``write(writer, *values)`` a function that kernels call without the writer."""
     return Intrinsic(write)

@@ -1,4 +1,4 @@
-"""Machine code of kernels: what came with the installation, else made when first needed and kept as an object file."""
+"""Machine code of kernels: shipped with the installation, or compiled when first needed and kept as object files."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ from dromos.stamps import source_digest
 __all__ = ["IN_VECTORS", "Wanted", "code_for", "is_kept", "load_or_compile", "watched"]
 
 IN_VECTORS = "IN_VECTORS"
-"""The name of a constant of a module: whether its kernels do the same to several values, one written after the other,
-so that it pays to look for instructions that do several at once. Other kernels would only take longer to compile."""
+"""The name of a module constant: whether the module's kernels apply the same operation to several consecutive values,
+so that looking for vector instructions pays off. Other kernels would only take longer to compile."""
 
 _lock = threading.Lock()
 _watchers: list[Callable[[Wanted], None]] = []
 
 
 class Wanted(NamedTuple):
-    """A kernel that a call asks for."""
+    """A kernel that a call needs."""
 
     function: Callable[..., Any]
     shapes: tuple[Shape, ...]
     for_team: bool
 
     def key(self) -> bytes | None:
-        """What its machine code follows from beside the processor and LLVM.
+        """What its machine code depends on besides the processor and LLVM.
 
-        None for a function whose source does not say all: it holds names of the one around it, or it has no file.
+        None for a function whose source is not complete: it captures names of an enclosing function, or has no file.
         """
         if self.function.__closure__:
             return None
@@ -60,7 +60,7 @@ class Wanted(NamedTuple):
 
 
 def load_or_compile(function: Callable[..., Any], shapes: tuple[Shape, ...], *, for_team: bool) -> Call:
-    """A kernel for arguments of certain types: from disk, or compiled now."""
+    """A kernel for arguments of certain types: loaded from disk, or compiled now."""
     if not is_layout_known():
         raise LoweringError(f"arrays of NumPy {np.__version__} lie in memory otherwise than kernels expect")
     wanted = Wanted(function, shapes, for_team)
@@ -76,20 +76,20 @@ def load_or_compile(function: Callable[..., Any], shapes: tuple[Shape, ...], *, 
 
 
 def is_kept(function: Callable[..., Any], shapes: tuple[Shape, ...], *, for_team: bool) -> bool:
-    """Whether there is machine code on disk for arguments of certain types."""
+    """Whether machine code for arguments of certain types is on disk."""
     wanted = Wanted(function, shapes, for_team)
     key = wanted.key()
     if key is None:
         return False
     try:
         return shipped_code(key) is not None or _is_on_disk(_file_name(wanted, key))
-    except MissingDependencyError:  # nothing is compiled here, so nothing is kept
+    except MissingDependencyError:  # nothing can be compiled here, so nothing is kept
         return False
 
 
 @contextmanager
 def watched(watcher: Callable[[Wanted], None]) -> Iterator[None]:
-    """Tell ``watcher`` of the kernels that are asked for for the first time in this process.
+    """Call ``watcher`` with each kernel that is first requested in this process.
 
     >>> with watched(print):
     ...     pass
@@ -102,7 +102,7 @@ def watched(watcher: Callable[[Wanted], None]) -> Iterator[None]:
 
 
 def code_for(wanted: Wanted) -> bytes:
-    """What a kernel returns, and an object file: kept on disk from an earlier time, or compiled now."""
+    """The result type of a kernel, and its object file: kept on disk from an earlier time, or compiled now."""
     key = wanted.key()
     if key is None:
         return _compiled(wanted)
@@ -118,14 +118,14 @@ def code_for(wanted: Wanted) -> bytes:
 
 
 def _compiled(wanted: Wanted) -> bytes:
-    """Compile a kernel: what it returns, and an object file."""
+    """Compile a kernel; return its result type and its object file."""
     written = kernel_text(wanted.function, wanted.shapes, for_team=wanted.for_team)
     in_vectors = bool(wanted.function.__globals__.get(IN_VECTORS))
     return repr(written.result).encode() + b"\n" + object_code(written.text, in_vectors=in_vectors)
 
 
 def _read(name: str) -> bytes | None:
-    """What is kept under a name; None where there is nothing, or it is damaged."""
+    """The data kept under a name; None if there is none, or it is damaged."""
     data = disk_cache.read(name)
     try:
         return None if data is None or not _parts(data)[1] else data
@@ -134,7 +134,7 @@ def _read(name: str) -> bytes | None:
 
 
 def _parts(data: bytes) -> tuple[Shape, bytes]:
-    """What a kernel returns, and its object file."""
+    """The result type of a kernel, and its object file."""
     result, _, code = data.partition(b"\n")
     return ast.literal_eval(result.decode()), code
 
@@ -156,7 +156,7 @@ def _is_on_disk(name: str) -> bool:
 
 @cache
 def _own_digest() -> bytes:
-    """What stands for this compiler."""
+    """A digest of this compiler's sources."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
@@ -164,7 +164,7 @@ def _own_digest() -> bytes:
 
 
 def _renew_lock() -> None:
-    """In a child of a fork: another thread may have held it there."""
+    """In a forked child, replace the lock: another thread of the parent may have held it."""
     global _lock
     _lock = threading.Lock()
 

@@ -1,4 +1,4 @@
-"""Kernels: functions that are compiled when they are called, by Python or by a team of threads."""
+"""Kernels: functions that are compiled when Python or a team of threads calls them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Form", "Kernel"]
 
 
 class Form:
-    """One of the forms of a kernel, Python's or a team's, with the machine code made of it so far."""
+    """One of the forms of a kernel, Python's or a team's, with its machine code so far."""
 
     def __init__(self, function: Callable[..., Any], *, for_team: bool) -> None:
         self._function, self._for_team = function, for_team
@@ -24,7 +24,7 @@ class Form:
         self._by_shapes: dict[tuple[Shape, ...], Call] = {}
 
     def find(self, args: tuple[Any, ...]) -> tuple[Any, list[Call]]:
-        """Arguments without tuples, and the calls that may fit them."""
+        """Flattened arguments, and the calls that may fit them."""
         leaves, key = flattened(args)
         known = self._by_key.get(key)
         if known is None:
@@ -32,9 +32,9 @@ class Form:
         return leaves, known
 
     def compile(self, args: tuple[Any, ...], known: list[Call]) -> Call:
-        """The call for arguments that none of ``known`` fits; it becomes the first of them.
+        """The call for arguments that none of ``known`` fits; it is inserted at the front.
 
-        On the calling thread, where Ctrl-C is seen; on the threads of a team nothing would look at a stop flag.
+        Compiles on the calling thread, where Ctrl-C is handled; the threads of a team could not be interrupted.
         """
         name = self._function.__name__
         try:
@@ -53,7 +53,7 @@ class Form:
         return call
 
     def is_kept(self, args: tuple[Any, ...]) -> bool:
-        """Whether the machine code for arguments such as these is on disk."""
+        """Whether the machine code for arguments like these is on disk."""
         return is_kept(self._function, argument_shapes(args), for_team=self._for_team)
 
 
@@ -66,7 +66,7 @@ class Kernel(Part):
         self.for_team = Form(function, for_team=True)
 
     def prepared(self, *args: Any) -> Callable[..., Any]:
-        """The kernel for arguments without tuples, of the types of these, which are not looked at in each call."""
+        """The kernel for arguments without tuples, of the same types as these; calls do not check the types."""
         return self._for_python.compile(args, self._for_python.find(args)[1]).run
 
     def __call__(self, *args: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Levels of processors: what machine code for many machines may use, and what a processor must have for it.
+"""Processor levels: the features that machine code for many machines may use, and what a processor needs for it.
 
-Code that is compiled on a machine is for its own processor. What a wheel brings was compiled elsewhere, once for each
-level; a machine takes the highest that its processor reaches.
+Code compiled on a machine targets its own processor. Code in a wheel was compiled elsewhere, once per level; a machine
+uses the highest level that its processor supports.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _SAYS_WHICH: Final = (
 
 
 class Level(NamedTuple):
-    """What machine code may use."""
+    """The features that machine code may use."""
 
     name: str
     cpu: str
     features: str
-    """As LLVM names them, like ``cpu``."""
+    """By LLVM's names, like ``cpu``."""
     needs: frozenset[str]
-    """As Linux names them."""
+    """By Linux's names."""
     has_crc: bool = False
-    """Whether there is the instruction for checksums that kernels know."""
+    """Whether the processor has the checksum instruction that kernels can use."""
 
 
 _LEVELS: Final = {
@@ -55,7 +55,7 @@ _LEVELS: Final = {
 
 
 def levels() -> tuple[Level, ...]:
-    """The levels of processors such as this one, the highest first; none on a system that wheels bring no code for.
+    """The levels for this kind of processor, the highest first; none on a system for which wheels have no code.
 
     >>> all(level.needs for level in levels())
     True
@@ -65,7 +65,7 @@ def levels() -> tuple[Level, ...]:
 
 @cache
 def own_level() -> Level | None:
-    """The highest level that this processor reaches.
+    """The highest level that this processor supports.
 
     >>> own_level() is None or own_level() in levels()
     True
@@ -76,7 +76,7 @@ def own_level() -> Level | None:
 
 @cache
 def processor_description() -> str:
-    """What Linux says of the processors of this machine that machine code may depend on; empty elsewhere.
+    """Linux's description of this machine's processors, as far as machine code may depend on it; empty elsewhere.
 
     >>> processor_description() == processor_description()
     True
@@ -85,7 +85,7 @@ def processor_description() -> str:
 
 
 def _features() -> frozenset[str]:
-    """What Linux says that all processors of this machine have."""
+    """The features that all processors of this machine have, according to Linux."""
     found = [frozenset(line.partition(":")[2].split()) for line in _lines() if line.startswith(_SAYS_WHAT)]
     return frozenset.intersection(*found) if found else frozenset()
 

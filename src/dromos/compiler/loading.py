@@ -1,9 +1,9 @@
-"""Object files, put where they can be called without LLVM: on Linux, for x86-64 and 64-bit ARM.
+"""Loading object files so that they can be called without LLVM: on Linux, for x86-64 and 64-bit ARM.
 
 The object file of a kernel is simple: machine code, constants, and calls of a few functions of the C library. Its
-sections are laid side by side in memory, the addresses that are left open are filled in, and the memory becomes
-executable. A function of the C library may be too far away for a call instruction, so such a call goes to a *stub* next
-to the machine code, which jumps to any address.
+sections are placed side by side in memory, relocations are applied, and the memory is made executable. A function of
+the C library may be too far away for a call instruction, so such a call goes to a *stub* next to the machine code,
+which can jump to any address.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HEADER: Final = struct.Struct("<16s2HI3QI6H")
 _SECTION: Final = struct.Struct("<2I4Q2I2Q")
 _SYMBOL: Final = struct.Struct("<I2BH2Q")
 _RELOCATION: Final = struct.Struct("<2Qq")
-_MAGIC: Final = b"\x7fELF\x02\x01"  # 64 bits, the lowest byte first
+_MAGIC: Final = b"\x7fELF\x02\x01"  # 64 bits, little-endian
 _ET_REL: Final = 1
 _MACHINES: Final = {"x86_64": 62, "aarch64": 183}
 _SHT_SYMTAB, _SHT_RELA, _SHT_NOBITS = 2, 4, 8
@@ -32,18 +32,18 @@ _SHF_ALLOC: Final = 2
 _R_X86_64_64, _R_X86_64_PC32, _R_X86_64_PLT32 = 1, 2, 4
 _R_AARCH64_ABS64, _R_AARCH64_JUMP26, _R_AARCH64_CALL26 = 257, 282, 283
 _R_AARCH64_MOVW: Final = {263: 0, 264: 0, 265: 16, 266: 16, 267: 32, 268: 32, 269: 48}
-"""Instructions that take 16 bits of an address, and which."""
+"""Instructions that take 16 bits of an address, and which bits."""
 _ADDRESS: Final = (1 << 64) - 1
 
 _ALIGNMENT: Final = 64
 _STUB_BYTES: Final = 16
 _JUMPS: Final = {"x86_64": bytes.fromhex("ff2500000000"), "aarch64": bytes.fromhex("5000005800021fd6")}
-"""Jump to the address that stands behind the instruction."""
+"""Jump to the address that follows the instruction."""
 _executable: list[mmap.mmap] = []  # machine code lives as long as the process
 
 
 class UnknownObjectError(Exception):
-    """An object file has something in it that is not known here."""
+    """An object file contains something that this loader does not support."""
 
 
 class _Section(NamedTuple):
@@ -58,12 +58,12 @@ class _Section(NamedTuple):
 class _Symbol(NamedTuple):
     name: str
     section: int
-    """0 for what is elsewhere."""
+    """0 for an external symbol."""
     value: int
 
 
 def can_load() -> bool:
-    """Whether object files for this machine are of the kind that is known here.
+    """Whether this loader supports the object files of this machine.
 
     >>> can_load() or sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64")
     True
@@ -72,7 +72,7 @@ def can_load() -> bool:
 
 
 def load_object(code: bytes, *names: str) -> list[int]:
-    """Load an object file; the addresses of functions in it.
+    """Load an object file; return the addresses of functions in it.
 
     >>> load_object(b"#!/bin/sh", "kernel")
     Traceback (most recent call last):
@@ -89,7 +89,7 @@ def load_object(code: bytes, *names: str) -> list[int]:
 
 
 class _Image:
-    """The memory that an object file is loaded to."""
+    """The memory that an object file is loaded into."""
 
     def __init__(self, code: bytes) -> None:
         self._machine = platform.machine()
@@ -123,7 +123,7 @@ class _Image:
         raise UnknownObjectError(f"an object file has no function {name!r}")
 
     def fill_in(self) -> None:
-        """Fill in the addresses that the object file leaves open."""
+        """Apply the relocations of the object file."""
         fill = self._fill_x86 if self._machine == "x86_64" else self._fill_arm
         for section in self._sections:
             if section.kind == _SHT_RELA and section.info in self._places:
@@ -132,10 +132,10 @@ class _Image:
                     fill(self._places[section.info] + offset, info & 0xFFFFFFFF, self._symbols[info >> 32], addend)
 
     def make_executable(self) -> None:
-        """Make it executable, and no longer writeable.
+        """Make the memory executable, and no longer writeable.
 
-        What was written may still be in the caches for data alone: Linux takes care of that when memory becomes
-        executable, as it does for libraries that it loads.
+        The written code may still be only in the data caches: Linux handles that when memory becomes executable, as it
+        does for the libraries that it loads.
         """
         protect = _c_library().mprotect
         protect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
@@ -149,7 +149,7 @@ class _Image:
         return self._base + self._places[symbol.section] + symbol.value
 
     def _call_target(self, symbol: _Symbol) -> int:
-        """What an instruction calls that reaches some way only."""
+        """The target for a call instruction with limited range: a stub for external functions."""
         if symbol.section:
             return self._address(symbol)
         if symbol.name not in self._stubs:

@@ -1,4 +1,4 @@
-"""Machine code of a kernel's text: made by LLVM, and put where it can be called."""
+"""Compile a kernel's text to machine code with LLVM, and load it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
     "require_compiler",
 ]
 
-_OLDEST: Final = (20,)  # of LLVM; llvmlite with 15 reads pointers with types only
+_OLDEST: Final = (20,)  # of LLVM; llvmlite with 15 supports typed pointers only
 _INSTALL: Final = "pip install 'dromos[compiler]'"
 T = TypeVar("T")
 _kept: list[Any] = []  # machine code lives as long as its engine
@@ -48,7 +48,7 @@ def _llvm() -> Any:
 
 
 def require_compiler() -> None:
-    """Raise an error that says what to install where nothing can be compiled.
+    """Raise an error that says what to install if nothing can be compiled.
 
     >>> require_compiler()
     """
@@ -57,17 +57,17 @@ def require_compiler() -> None:
 
 @cache
 def _context() -> Any:
-    """What all modules of this compiler belong to: others may be at work in the common one.
+    """The LLVM context of this compiler's modules; other users of llvmlite may be using the global one.
 
-    It is never given back. A module must not outlive its context, and one that an exception holds (Ctrl-C while LLVM is
-    at work) is given back whenever garbage is collected.
+    It is never disposed of. A module must not outlive its context, and a module held by an exception (Ctrl-C while LLVM
+    works) is disposed of only when garbage is collected.
     """
     return _llvm().create_context()
 
 
 @contextmanager
 def compiling_for(level: Level) -> Iterator[None]:
-    """Compile for a level of processors inside, not for the one of this machine."""
+    """Compile for a level of processors within the block, instead of for this machine's processor."""
     global _level
     before, _level = _level, level
     try:
@@ -77,7 +77,7 @@ def compiling_for(level: Level) -> Iterator[None]:
 
 
 def has_crc() -> bool:
-    """Whether code is compiled for a processor of ARM's with instructions for checksums."""
+    """Whether code is compiled for an ARM processor with checksum instructions."""
     if _level is not None:
         return _level.has_crc
     return bool(_llvm().get_host_cpu_features().get("crc"))
@@ -99,7 +99,7 @@ def _processor() -> tuple[str, str]:
 
 
 def _machine() -> tuple[Any, Any]:
-    """The target, and what generates code for it."""
+    """The target, and its code generator."""
     return _machine_of(*_processor())
 
 
@@ -114,10 +114,10 @@ def _machine_of(cpu: str, features: str) -> tuple[Any, Any]:
 
 
 def machine_description() -> tuple[str, ...]:
-    """What machine code depends on beside the kernel's text.
+    """What machine code depends on besides the kernel's text.
 
-    LLVM takes a tenth of a second to load, so it is not asked where Linux says as much: who finds all kernels on disk
-    does without it.
+    LLVM takes a tenth of a second to load, so the description comes from Linux where possible: a process that finds all
+    kernels on disk need not load LLVM.
     """
     processor = processor_description() if _level is None else f"{_level.cpu} {_level.features}"
     if processor:
@@ -128,7 +128,7 @@ def machine_description() -> tuple[str, ...]:
 
 @cache
 def _compiler_version() -> str:
-    """The version of llvmlite, which is not loaded for it."""
+    """The version of llvmlite, without loading it."""
     found = find_spec("llvmlite")
     if found is not None and found.origin is not None:
         with suppress(OSError):
@@ -140,10 +140,10 @@ def _compiler_version() -> str:
 
 
 def parsed(text: str) -> Any:
-    """A module in LLVM's language, for this processor.
+    """Parse a module in LLVM's language, for this processor.
 
-    LLVM takes the alignment of loads and stores from the data layout that it knows when it reads them, so the layout
-    stands before them: without one, 64 bits are aligned to 4 bytes.
+    LLVM derives the alignment of loads and stores from the data layout known when it parses them, so the layout comes
+    first: without one, 64-bit values are aligned to 4 bytes.
     """
     target, machine = _machine()
     layout = f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"\n'
@@ -153,7 +153,7 @@ def parsed(text: str) -> Any:
 def object_code(text: str, *, in_vectors: bool = False) -> bytes:
     """Compile a module in LLVM's language to an object file.
 
-    ``in_vectors``: values that are treated alike one after the other are put into one register where they can be.
+    ``in_vectors``: combine the same operation on consecutive values into vector instructions (SLP) where possible.
     """
     llvm = _llvm()
     machine = _machine()[1]
@@ -170,11 +170,11 @@ def object_code(text: str, *, in_vectors: bool = False) -> bytes:
 
 
 def addresses_of(code: bytes, *names: str) -> list[int]:
-    """Load an object file; the addresses of functions in it."""
+    """Load an object file; return the addresses of functions in it."""
     if can_load():
         try:
             return load_object(code, *names)
-        except UnknownObjectError:  # of another version of LLVM, which then is here and knows it
+        except UnknownObjectError:  # from another version of LLVM, which is then installed and can load it
             pass
     llvm = _llvm()
     machine = _machine()[1]
@@ -190,10 +190,10 @@ def addresses_of(code: bytes, *names: str) -> list[int]:
 
 
 def _undisturbed(work: Callable[[], T]) -> T:
-    """What ``work`` returns, done where no Ctrl-C comes: Python raises it in the main thread alone.
+    """Run ``work`` on another thread, where Ctrl-C cannot interrupt it: Python raises it in the main thread only.
 
-    Raised while an object of LLVM's is given back, it would be lost, or the object would be given back twice. So the
-    main thread raises it, when the work is done.
+    If raised while an object of LLVM is disposed of, the exception would be lost, or the object disposed of twice. So
+    the main thread raises it when the work is done.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
@@ -211,7 +211,7 @@ def _undisturbed(work: Callable[[], T]) -> T:
     try:
         other.join()
     except KeyboardInterrupt:
-        other.join()  # as long as LLVM works: what comes next may be in need of it
+        other.join()  # until LLVM is done, since what follows may need LLVM
         raise
     if failed:
         raise failed[0]

@@ -1,4 +1,4 @@
-"""Types of numbers, and what Numba makes of two of them: the same rules, so that a kernel means the same under both.
+"""Number types, and the type rules of their operations: those of Numba, so that a kernel means the same under both.
 
 A type is written as ``b`` (truth), ``i8`` to ``i64``, ``u8`` to ``u64``, ``f32`` or ``f64``.
 """
@@ -38,12 +38,12 @@ _FITS_FLOAT32: Final = frozenset({"b", "i8", "i16", "u8"})
 
 
 def llvm_type(kind: Kind) -> str:
-    """How LLVM writes a type in a register."""
+    """The LLVM type in a register."""
     return _LLVM[kind]
 
 
 def memory_type(kind: Kind) -> str:
-    """How LLVM writes it in memory, where a truth is a byte."""
+    """The LLVM type in memory, where a truth is a byte."""
     return "i8" if kind == "b" else _LLVM[kind]
 
 
@@ -53,12 +53,12 @@ def memory_bytes(kind: Kind) -> int:
 
 
 def kind_of_type(dtype: Any) -> Kind | None:
-    """The type of an array's elements; None for what kernels do not take."""
+    """The type of an array's elements; None for types that kernels do not support."""
     return _NAMES.get(dtype)
 
 
 def kind_of_number(value: Any) -> Kind | None:
-    """The type of a number of Python's or NumPy's; None for anything else.
+    """The type of a Python or NumPy number; None for anything else.
 
     >>> kind_of_number(True), kind_of_number(3), kind_of_number(2**63), kind_of_number(np.uint8(1)), kind_of_number("")
     ('b', 'i64', 'u64', 'u8', None)
@@ -73,7 +73,7 @@ def kind_of_number(value: Any) -> Kind | None:
 
 
 def is_float(kind: Kind) -> bool:
-    """Whether a type has a fraction."""
+    """Whether a type is a floating-point type."""
     return kind[0] == "f"
 
 
@@ -83,7 +83,7 @@ def is_signed(kind: Kind) -> bool:
 
 
 def computed(a: Kind, b: Kind) -> Kind:
-    """The type of a sum, a product and the like, which both operands are converted to.
+    """The type of a sum, a product and the like, to which both operands are converted.
 
     >>> computed("i32", "i32"), computed("u8", "u8"), computed("u64", "i64"), computed("f32", "i32")
     ('i64', 'u64', 'i64', 'f64')
@@ -98,7 +98,7 @@ def _float(a: Kind, b: Kind) -> Kind:
 
 
 def shifted(a: Kind) -> Kind:
-    """The type of a shift, by that of what is shifted."""
+    """The type of a shift, given the type of the shifted value."""
     return "i64" if is_signed(a) else "u64"
 
 
@@ -127,7 +127,7 @@ def compared(a: Kind, b: Kind) -> Kind:
 
 
 def constant_text(kind: Kind, value: Any) -> str:
-    """A number as LLVM writes it: a fraction by its bits, so that none is lost.
+    """A number in LLVM's notation: a float by its bits, so that no precision is lost.
 
     >>> constant_text("i64", 3), constant_text("f64", 0.1), constant_text("b", True)
     ('3', '0x3FB999999999999A', 'true')

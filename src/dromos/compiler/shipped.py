@@ -1,8 +1,8 @@
-"""Machine code that an installation brings: the kernels of the built-in algorithms, for a level of processors.
+"""Machine code shipped with the installation: the kernels of the built-in algorithms, per processor level.
 
-One file for each level: how many kernels there are, an index by key, and what the index points to. A kernel's key says
-of which source, for which types and by which version of the compiler it was made, so code that does not belong to the
-installed sources is never found.
+There is one file per level: the number of kernels, an index by key, and the code that the index points to. A kernel's
+key identifies its source, its types and the version of the compiler, so code that does not match the installed sources
+is never found.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ FOLDER: Final = Path(__file__).parent.parent / "machine_code"
 _SUFFIX: Final = ".kernels"
 _MAGIC: Final = b"dromos kernels 1"
 _COUNT: Final = struct.Struct("<Q")
-_ENTRY: Final = struct.Struct("<32sQII")  # key, where it begins, length, checksum
-_MOST_BYTES: Final = _ENTRY.size << 16  # of an index, whatever a damaged file says
+_ENTRY: Final = struct.Struct("<32sQII")  # key, position, length, checksum
+_MOST_BYTES: Final = _ENTRY.size << 16  # limit for an index, whatever a damaged file says
 
 
 def shipped_code(key: bytes) -> bytes | None:
-    """What was shipped under a key for this processor; None where there is nothing, or it is damaged."""
+    """The code shipped under a key for this processor; None if there is none, or it is damaged."""
     level = own_level()
     if level is None:
         return None
@@ -45,7 +45,7 @@ def shipped_code(key: bytes) -> bytes | None:
 
 
 def write_shipped(level: Level, kernels: Mapping[bytes, bytes], folder: Path) -> Path:
-    """Write a file of machine code: for each key the code that is to be found."""
+    """Write a file of machine code: the code of each key."""
     keys = sorted(kernels)
     begin = len(_MAGIC) + _COUNT.size + _ENTRY.size * len(keys)
     index = []

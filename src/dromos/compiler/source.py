@@ -1,4 +1,4 @@
-"""The text of functions: their statements, and which of their names are given a value once."""
+"""The source of functions: their statements, and which of their names are assigned only once."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ __all__ = ["Part", "Source", "source_of"]
 
 
 class Source(NamedTuple):
-    """A function."""
+    """The source of a function."""
 
     name: str
     parameters: tuple[str, ...]
     body: list[ast.stmt]
     once: frozenset[str]
-    """Names that are given a value in one place only."""
+    """Names assigned in one place only."""
     local: frozenset[str]
-    """All names that are given a value."""
+    """All assigned names."""
     inverted: frozenset[str]
-    """Names that ``~`` is applied to."""
+    """Names to which ``~`` is applied."""
     returns_last: bool
     """Whether it returns at its end and nowhere else."""
     names: dict[str, Any]
-    """The globals of its module, and what it holds of the function around it."""
+    """The globals of its module, and the names that it captures from an enclosing function."""
 
 
 class Part:
-    """A function that is written into the kernels that call it."""
+    """A function that is inlined into the kernels that call it."""
 
     __name__: str
 

@@ -1,4 +1,4 @@
-"""Statements of a kernel, and the functions that it calls, written in place of their calls."""
+"""Statements of a kernel, and the functions that it calls, inlined at their calls."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ class Kernel(Variables):
         self._depth = 0
 
     def call(self, function: Callable[..., Any], args: list[Value]) -> Value:
-        """Write a function's body in place of its call; the value that it returns.
+        """Inline a function's body at its call; returns its result.
 
-        The types of variables are those of the values seen so far; where a later one is wider, the body is written
-        once more.
+        Variables have the types of the values seen so far; if a later value is wider, the body is written again.
         """
         source = source_of(function)
         if len(args) != len(source.parameters):
@@ -82,7 +81,7 @@ class Kernel(Variables):
     # ---- statements ----------------------------------------------------------------------------------------------
 
     def _block(self, statements: list[ast.stmt]) -> None:
-        """Statements up to the one that leads elsewhere."""
+        """Write statements up to the first that jumps elsewhere."""
         for statement in statements:
             if not self.reachable:
                 return
@@ -95,7 +94,7 @@ class Kernel(Variables):
                 raise error if error.is_placed else self.wrong(statement, str(error)) from None
 
     def _inner(self, statements: list[ast.stmt]) -> None:
-        """A block that not all ways lead through: registers that it names are not known behind it."""
+        """Write a block that may be skipped: names bound to registers in it are unknown after it."""
         frame = self.frame
         frame.scopes.append([])
         self._block(statements)
@@ -210,7 +209,7 @@ class Kernel(Variables):
         self._count(kind, first, last, step, node.body, lambda at: self.assign(name, at))
 
     def _for_each(self, node: ast.For, values: Value) -> None:
-        """A loop over a tuple, written once for each part, or over an array with one axis."""
+        """Write a loop over a tuple, unrolled over its parts, or over a one-dimensional array."""
         assert isinstance(node.target, ast.Name)
         name = node.target.id
         if isinstance(values, tuple):
@@ -238,7 +237,7 @@ class Kernel(Variables):
         self, kind: Kind, first: Scalar, last: Scalar, step: Scalar, body: list[ast.stmt],
         assign: Callable[[Scalar], None],
     ) -> None:  # fmt: skip
-        """A loop from ``first`` to ``last``; ``assign`` gives the loop's name its value."""
+        """Write a loop from ``first`` to ``last``; ``assign`` sets the loop variable."""
         counter = self.slot(kind)
         self.put(counter, first)
         head, inside, again, end = (self.label(name) for name in ("for", "do", "next", "done"))
@@ -261,7 +260,7 @@ class Kernel(Variables):
         self.begin(end)
 
     def _goes_on(self, at: Scalar, last: Scalar, step: Scalar) -> str:
-        """Whether a loop is not over."""
+        """Whether a loop continues."""
         sign = "s" if at.kind == "i64" else "u"
         up = self.register(f"icmp {sign}lt i64 {at.text}, {last.text}")
         if sign == "u" or (step.constant is not None and step.constant > 0):
@@ -292,7 +291,7 @@ class Kernel(Variables):
         self.go(self.frame.loops[-1][1])
 
     def _pass(self, node: ast.Pass) -> None:
-        """Nothing."""
+        """Write nothing."""
 
 
 _WRITERS: Final[dict[type[ast.stmt], Any]] = {

@@ -1,4 +1,4 @@
-"""Intrinsics that stand for calls of the system and for single instructions."""
+"""Intrinsics for system calls and for single instructions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def nanoseconds(writer: Writer) -> Scalar:
 
 
 def of_word(name: str, *more: str) -> Handler:
-    """A function of a word without a sign that gives such a word."""
+    """A function from an unsigned word to an unsigned word."""
 
     def handle(writer: Writer, given: Value) -> Scalar:
         value = writer.cast(number(given), "u64")

@@ -1,4 +1,4 @@
-"""What the expressions of a kernel stand for: numbers in registers, arrays, tuples of both, or nothing."""
+"""Values of a kernel's expressions: numbers in registers, arrays, tuples of both, or nothing."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ __all__ = [
 
 
 class LoweringError(DromosError):
-    """A kernel that says what the compiler does not know; ``is_placed`` where the message says at which statement."""
+    """Code in a kernel that the compiler does not support; ``is_placed`` if the message names the statement."""
 
     is_placed = False
 
 
 class Named(tuple[Any, ...]):
-    """The parts of a named tuple, and how they are called: of a value, and of its type."""
+    """The parts of a named tuple with their names; used for values and for types."""
 
     names: tuple[str, ...]
 
@@ -60,7 +60,7 @@ class Named(tuple[Any, ...]):
 
 
 class Scalar:
-    """A number: its type, its register or constant, and its value where that is known."""
+    """A number: its type, its register or constant, and its value if known."""
 
     __slots__ = ("constant", "kind", "text")
 
@@ -70,7 +70,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class ArrayKind:
-    """The type of an array: its elements, its dimensions, whether rows follow each other without gaps."""
+    """The type of an array: its elements, its dimensions, whether rows are contiguous."""
 
     element: Kind
     dimensions: int
@@ -80,8 +80,8 @@ class ArrayKind:
 class ArrayValue:
     """An array: registers of its address, size, lengths and strides.
 
-    One that is the argument ``at`` is read from NumPy's object, as far as it is used. ``owner`` is the argument that a
-    part of one belongs to; None where that is not known.
+    For the argument ``at``, these are read from NumPy's object as needed. ``owner`` is the argument that a part of an
+    array belongs to; None if unknown.
     """
 
     __slots__ = ("at", "kind", "owner", "registers")
@@ -97,7 +97,7 @@ Shape: TypeAlias = "Kind | ArrayKind | tuple[Shape, ...] | None"
 
 
 def constant(kind: Kind, value: Any) -> Scalar:
-    """A number that is known."""
+    """A number that is known at compile time."""
     return Scalar(kind, constant_text(kind, value), float(np.float32(value)) if kind == "f32" else value)
 
 
@@ -133,7 +133,7 @@ def unified_shapes(a: Shape, b: Shape) -> Shape:
 
 
 class Slot:
-    """A variable's place in memory, of which LLVM makes registers."""
+    """A variable's place in memory, which LLVM turns into registers."""
 
     __slots__ = ("places", "shape")
 

@@ -11,14 +11,14 @@ from dromos.compiler.values import LoweringError, Shape, Value, shape_of, unifie
 __all__ = ["RETURNED", "Variables"]
 
 RETURNED: Final = "return"
-"""The name of what a function returns; no variable can have it."""
+"""The name under which a function's result is kept; no variable can have it."""
 
 
 class Variables(Expressions):
     """Writes assignments to names."""
 
     def assign(self, name: str, value: Value) -> None:
-        """Give a name a value: as a register where that is the only one, else in memory."""
+        """Assign a value to a name: as a register if it is the only assignment, else in memory."""
         frame = self.frame
         if name in frame.source.once and name not in frame.shapes:
             frame.variables[name] = value
@@ -28,7 +28,7 @@ class Variables(Expressions):
         self.keep(name, value)
 
     def keep(self, name: str, value: Value) -> None:
-        """Give a variable in memory a value."""
+        """Assign a value to a variable in memory."""
         frame, shape = self.frame, shape_of(value)
         known = frame.shapes.get(name)
         wide = shape if known is None else unified_shapes(known, shape)
@@ -43,10 +43,10 @@ class Variables(Expressions):
 
 
 def _require_same_meaning(name: str, known: Shape, new: Shape, wide: Shape, inverted: bool) -> None:
-    """Refuse a variable of two types, unless they are integers with a sign, or without one, or truths.
+    """Refuse a variable of two types, unless both are signed integers, both unsigned ones, or truths.
 
-    Numba tells apart the values that a name is given one after the other; here they have one type. A truth is 0 or 1 in
-    any integer type, but ``~`` of it is another number there, so a name that is ``inverted`` is one or the other.
+    Numba distinguishes the successive values of a name; here they share one type. A truth is 0 or 1 in any integer
+    type, but ``~`` of it is another number there, so a name that is ``inverted`` must be one or the other.
     """
     if known is None or known == new or name == RETURNED:
         return

@@ -1,4 +1,4 @@
-"""Writing instructions of LLVM: blocks, registers, variables in memory, changes of type, elements of arrays."""
+"""Writing LLVM instructions: blocks, registers, variables in memory, type conversions, array elements."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dromos.compiler.values import (
 __all__ = ["DATA", "LENGTH", "SIZE", "Writer"]
 
 SIZE, DATA, LENGTH = range(3)
-"""What is known of an array: its number of elements, its address, then the length of each axis, then the strides."""
+"""The words of an array: its number of elements, its address, the length of each axis, then the strides."""
 
 
 _OF_THE_MODULE: Final = -1
@@ -39,8 +39,8 @@ _OF_THE_MODULE: Final = -1
 class Writer:
     """The text of one kernel so far.
 
-    Its arguments are words of the block that it is called with, from word ``first`` on: numbers by their bits, arrays
-    by the addresses of NumPy's objects.
+    Its arguments are words of the block that it is called with, starting at word ``first``: numbers as their bits,
+    arrays as the addresses of NumPy's objects.
     """
 
     def __init__(self, first: int = 0) -> None:
@@ -52,46 +52,47 @@ class Writer:
         self.count = 0
         self.block = "entry"
         self.reachable = True
-        self.left: set[str] = set()  # labels that a break leads to
+        self.left: set[str] = set()  # labels that are the target of a break
         self.written: set[int] = set()  # arguments whose elements are written to
         self.loops = 0
 
     # ---- instructions and blocks ---------------------------------------------------------------------------------
 
     def new(self, kind: Kind, text: str) -> Scalar:
-        """An instruction that gives a number."""
+        """Write an instruction that yields a number."""
         return Scalar(kind, self.register(text))
 
     def register(self, text: str) -> str:
-        """An instruction that gives something."""
+        """Write an instruction that yields any register."""
         self.count += 1
         name = f"%r{self.count}"
         self.lines.append(f"{name} = {text}")
         return name
 
     def label(self, name: str) -> str:
-        """The name of a block to come."""
+        """Reserve the name of a block to come."""
         self.count += 1
         return f"{name}{self.count}"
 
     def begin(self, label: str) -> None:
-        """What follows is the block ``label``."""
+        """Begin the block ``label``."""
         self.lines.append(f"{label}:")
         self.block, self.reachable = label, True
 
     def go(self, label: str) -> None:
-        """End a block by going to ``label``, unless it has ended already."""
+        """End the block with a jump to ``label``, unless it has ended already."""
         if self.reachable:
             self.lines.append(f"br label %{label}")
             self.reachable = False
 
     def repeat(self, head: str) -> None:
-        """End the last block of a loop by going back to its first, ``head``.
+        """End the last block of a loop with a jump back to its first, ``head``.
 
-        LLVM is told not to unroll a loop whose number of rounds is known only when it runs. Most such loops are along
-        the arcs of a vertex: a few rounds, so that the tests around an unrolled loop cost more than it saves, and the
-        code of a kernel with all of its functions written in place grows by a third to twice its length. Loops with a
-        fixed number of rounds are unrolled, and loops are made into vectors, as before.
+        LLVM is told not to unroll a loop whose trip count is known only at run time. Most such loops run over the arcs
+        of a
+        vertex: they have few iterations, so that the tests around an unrolled loop cost more than it saves, and a
+        kernel with all of its functions inlined grows by a third to twice its length. Loops with a fixed trip count are
+        still unrolled, and loops are still vectorized.
         """
         if self.reachable:
             self.loops += 1
@@ -99,26 +100,26 @@ class Writer:
             self.reachable = False
 
     def loop_descriptions(self) -> list[str]:
-        """What the module says of its loops, behind its functions."""
+        """The module's metadata about its loops, to follow its functions."""
         if not self.loops:
             return []
         each = [f"!{loop} = distinct !{{!{loop}, !0}}" for loop in range(1, self.loops + 1)]
         return ['!0 = !{!"llvm.loop.unroll.runtime.disable"}', *each]
 
     def fork(self, test: str, yes: str, no: str) -> None:
-        """End a block by going to one of two labels."""
+        """End the block with a branch to one of two labels."""
         self.lines.append(f"br i1 {test}, label %{yes}, label %{no}")
         self.reachable = False
 
     def declare(self, name: str, returns: str, *takes: str) -> str:
-        """A function that is not of this module."""
+        """Declare a function from outside this module."""
         self.declared[name] = f"declare {returns} @{name}({', '.join(takes)})"
         return f"@{name}"
 
     # ---- types ---------------------------------------------------------------------------------------------------
 
     def cast(self, value: Scalar, kind: Kind) -> Scalar:
-        """A number as one of another type."""
+        """Convert a number to another type."""
         old, text = value.kind, value.text
         if old == kind:
             return value
@@ -157,7 +158,7 @@ class Writer:
         return constant(kind, number)
 
     def converted(self, value: Value, shape: Shape) -> Value:
-        """A value as one of another type."""
+        """Convert a value to another type."""
         if isinstance(value, Scalar) and isinstance(shape, str):
             return self.cast(value, shape)
         if isinstance(value, ArrayValue) and isinstance(shape, ArrayKind):
@@ -181,7 +182,7 @@ class Writer:
     # ---- variables -----------------------------------------------------------------------------------------------
 
     def slot(self, shape: Shape) -> Slot:
-        """A new variable."""
+        """Make a new variable."""
         return Slot(shape, self._places(shape))
 
     def _places(self, shape: Shape) -> Any:
@@ -197,7 +198,7 @@ class Writer:
         return f"%s{self.count}"
 
     def put(self, slot: Slot, value: Value) -> None:
-        """Set a variable; the value is of its type."""
+        """Set a variable to a value of its type."""
         self._put(slot.places, value)
 
     def _put(self, places: Any, value: Value) -> None:
@@ -211,7 +212,7 @@ class Writer:
                 self._put(place, part)
 
     def get(self, slot: Slot) -> Value:
-        """What a variable holds."""
+        """Read a variable."""
         return self._get(slot.shape, slot.places)
 
     def _get(self, shape: Shape, places: Any) -> Value:
@@ -229,7 +230,7 @@ class Writer:
         return shape.of(parts) if isinstance(shape, Named) else parts
 
     def joined(self, shape: Shape, one: tuple[Value, str], other: tuple[Value, str]) -> Value:
-        """The value of the block that control came from: each value with its block."""
+        """The value from the block that control came from (a phi); each value is given with its block."""
         a, b = one[0], other[0]
         if a is b:
             return a
@@ -257,7 +258,7 @@ class Writer:
     # ---- arrays --------------------------------------------------------------------------------------------------
 
     def word(self, array: ArrayValue, word: int) -> str:
-        """The register of what is known of an array; that of an argument is read at the kernel's begin."""
+        """The register of a word of an array; for an argument, it is read at the beginning of the kernel."""
         known = array.registers.get(word)
         if known is None:
             if array.at is None:
@@ -283,7 +284,7 @@ class Writer:
         return self._loaded_at_begin("i64", strides, 8 * (axis - dimensions))
 
     def _at_begin(self, text: str) -> str:
-        """An instruction among the first ones of the kernel."""
+        """Write an instruction at the beginning of the kernel."""
         self.count += 1
         self.entry.append(f"%e{self.count} = {text}")
         return f"%e{self.count}"
@@ -297,7 +298,7 @@ class Writer:
         return self._loaded_at_begin(kind, "%block", 8 * (self.first + at))
 
     def address(self, array: ArrayValue, indices: list[Scalar]) -> str:
-        """The address of an element; no index counts from the end."""
+        """The address of an element; indices do not count from the end."""
         kind = array.kind
         if kind.dimensions != len(indices):
             raise LoweringError("fewer indices than dimensions")
@@ -316,14 +317,14 @@ class Writer:
         return self.register(f"getelementptr {memory_type(kind.element)}, ptr {data}, i64 {at}")
 
     def writes_to(self, array: Value) -> None:
-        """Note that elements of an array are written to: it must not be read-only."""
+        """Note that elements of an array are written, so it must not be read-only."""
         if isinstance(array, ArrayValue) and array.owner is not None:
             if array.owner == _OF_THE_MODULE:
                 raise LoweringError("an array of the module is written to")
             self.written.add(array.owner)
 
     def view(self, array: ArrayValue, indices: list[Scalar]) -> ArrayValue:
-        """The part of an array that its first indices name."""
+        """The part of an array selected by its first indices."""
         kind, count = array.kind, len(indices)
         rest = kind.dimensions - count
         zeros = [constant("i64", 0)] * rest
@@ -339,7 +340,7 @@ class Writer:
         return ArrayValue(ArrayKind(kind.element, rest, kind.contiguous), None, registers, array.owner)
 
     def cut(self, array: ArrayValue, first: Scalar | None, last: Scalar | None) -> ArrayValue:
-        """``array[first:last]`` of an array with one axis; bounds outside mean the ends, as Python has it."""
+        """``array[first:last]`` of a one-dimensional array; bounds are clamped to its ends, as in Python."""
         if array.kind.dimensions != 1:
             raise LoweringError("a slice of an array with several axes")
         length = self.word(array, LENGTH)
@@ -368,7 +369,7 @@ class Writer:
         return self.register(f"select i1 {above}, i64 {length}, i64 {bound}")
 
     def constant_array(self, values: Any) -> ArrayValue:
-        """An array of the module, whose values become a part of the machine code."""
+        """A constant array of the module, whose values become part of the machine code."""
         kind = kind_of_type(values.dtype)
         if kind is None or values.ndim == 0:
             raise LoweringError(f"an array of {values.dtype}")
@@ -384,7 +385,7 @@ class Writer:
         return ArrayValue(ArrayKind(kind, values.ndim, True), None, registers, _OF_THE_MODULE)
 
     def wrapped(self, array: ArrayValue, axis: int, index: Scalar) -> Scalar:
-        """An index as Python means it: a negative one counts from the end."""
+        """An index with Python's meaning: a negative one counts from the end."""
         if index.kind[0] == "u" or (index.constant is not None and index.constant >= 0):
             return index
         place = self.cast(index, "i64")
@@ -393,20 +394,20 @@ class Writer:
         return self.new("i64", f"select i1 {below}, i64 {other}, i64 {place.text}")
 
     def load(self, kind: Kind, address: str) -> Scalar:
-        """An element."""
+        """Load an element."""
         value = self.register(f"load {memory_type(kind)}, ptr {address}")
         return self.from_memory(kind, value)
 
     def store(self, kind: Kind, address: str, value: Scalar) -> None:
-        """Set an element."""
+        """Store an element."""
         self.lines.append(f"store {memory_type(kind)} {self.to_memory(kind, value)}, ptr {address}")
 
     def from_memory(self, kind: Kind, register: str) -> Scalar:
-        """What was read, as a value."""
+        """Convert a loaded register to a value."""
         return self.new("b", f"icmp ne i8 {register}, 0") if kind == "b" else Scalar(kind, register)
 
     def to_memory(self, kind: Kind, value: Scalar) -> str:
-        """A value as it is written."""
+        """Convert a value to the form in which it is stored."""
         cast = self.cast(value, kind)
         if kind != "b":
             return cast.text

@@ -1,4 +1,4 @@
-"""Columns of a table in Arrow's memory as the columns of edges that the builder takes."""
+"""Convert columns of an Arrow table to the columns of edges that the builder takes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def arrow_ids(column: Any, name: str) -> Any:
     if kind in (pa.string(), pa.large_string(), pa.string_view()):
         return column
     if not pa.types.is_integer(kind):
-        if len(column) == 0:  # an empty column often has no type worth the name
+        if len(column) == 0:  # an empty column often has no meaningful type
             return np.empty(0, dtype=np.int64)
         raise GraphDataError(f"the column {name!r} holds {kind}; vertices must be integers or strings")
     if pa.types.is_dictionary(column.type):
@@ -67,7 +67,7 @@ def _refuse_nulls(column: Any, name: str) -> None:
 
 
 def shared_strings(column: Any) -> Array:
-    """Arrow's strings as objects, made once for each distinct one: a tenth of the time and memory where they repeat."""
+    """Arrow's strings as objects, one per distinct string: a tenth of the time and memory if they repeat."""
     import pyarrow as pa
 
     if column.type == pa.string_view():

@@ -1,7 +1,7 @@
-"""Numbers from NumPy's arrays to Arrow's and back, in the same memory.
+"""Convert numbers between NumPy arrays and Arrow arrays, in the same memory.
 
-``pyarrow.array`` and ``to_numpy`` ask whether they deal with a pandas series, and import pandas for that where it is
-installed: half a second in a process that has no other use for it.
+``pyarrow.array`` and ``to_numpy`` check for a pandas series, and import pandas for that if it is installed: half a
+second in a process that has no other use for it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def numbers_to_arrow(values: Array) -> Any:
 
 
 def numbers_from_arrow(column: Any) -> Array:
-    """A column of numbers, in one piece or in several, as a NumPy array.
+    """A column of numbers, in one or several chunks, as a NumPy array.
 
     >>> import pyarrow as pa
     >>> numbers_from_arrow(pa.chunked_array([[1, 2], [3]])).tolist()

@@ -1,4 +1,4 @@
-"""Edges to CSR rows: in parallel, linear in the number of edges, within three times the memory of the input.
+"""Build CSR rows from edges: in parallel, linear in the number of edges, within three times the memory of the input.
 
 The result has its rows sorted by target; parallel edges stay in input order. See :mod:`dromos.graph.build_kernels`
 for the method.
@@ -36,10 +36,10 @@ MERGE_RULES: tuple[MergeRule, ...] = ("first", "min", "max", "sum")
 _ARCS_A_BUCKET = 1 << 16  # 256 or 512 KiB of keys: half an L2 cache
 _ROWS_A_BUCKET = 1 << 14  # 128 KiB of cursors
 _DIGIT_BITS = 12
-_MAX_BUCKETS = 2048  # write streams that a core keeps apart in its caches and TLB
+_MAX_BUCKETS = 2048  # write streams that a core can keep in its caches and TLB
 _SMALL = 1 << 15
-EDGES_A_CALL = 1 << 24  # of a kernel that looks at no stop flag: Ctrl-C is seen between two calls
-_APART = 32  # keys or counters between what two threads write, so that they share no cache line
+EDGES_A_CALL = 1 << 24  # of a kernel without a stop flag: Ctrl-C is handled between two calls
+_APART = 32  # keys or counters between the data of two threads, so that they share no cache line
 _NO_WEIGHTS = np.empty(0, dtype=np.float32)
 
 
@@ -67,7 +67,7 @@ class _Plan(NamedTuple):
 
 
 class RowFlags(NamedTuple):
-    """What a pass over the rows found; ``parallel`` is only meaningful where the rows are sorted."""
+    """The result of a pass over the rows; ``parallel`` is meaningful only if the rows are sorted."""
 
     loops: bool
     parallel: bool
@@ -90,7 +90,7 @@ def build_csr(
     """Sort edges with ids in ``0..num_vertices`` into rows.
 
     ``mirror`` stores each edge in both directions (a self-loop once). ``dst_ascending`` promises that ``dst`` never
-    decreases along the input, as in a transposition, which spares most of the sorting.
+    decreases along the input, as in a transposition, which saves most of the sorting.
 
     >>> offsets, targets, _ = build_csr(np.array([2, 0, 2]), np.array([1, 2, 0]), None, 3)
     >>> offsets.tolist(), targets.tolist()
@@ -139,7 +139,7 @@ def build_csr(
     written = 0
     given = src.nbytes + dst.nbytes + values.nbytes
     taken = targets.nbytes + weights.nbytes + offsets.nbytes + (0 if plan.in_place else scratch.nbytes)
-    room = max(given * 19 // 10 - taken, given // 8)  # so that all stays below three times what was given
+    room = max(given * 19 // 10 - taken, given // 8)  # so that the total stays below three times the input
     windows = _windows(bucket_sizes, room // (key_dtype.itemsize + (values.itemsize if weighted else 0)))
     nowhere = max((int(bucket_sizes[a:b].sum()) for a, b in windows), default=0) + _APART * np.arange(team)
     keys = np.empty(int(nowhere[-1]) + 1, dtype=key_dtype)
@@ -169,7 +169,7 @@ def build_csr(
             )  # fmt: skip
         written += int(kept[first:last].sum())
     offsets[-1] = written
-    if written < arcs:  # parallel edges were merged: hand the tails back
+    if written < arcs:  # parallel edges were merged: release the tails
         del scratch
         targets.resize(written, refcheck=False)
         if weighted:
@@ -197,7 +197,7 @@ def id_range(ids: Array, threads: int | None = None) -> tuple[int, int]:
 
 
 def scan_rows(offsets: Array, targets: Array, threads: int | None = None) -> RowFlags:
-    """One pass over the rows: are there self-loops, parallel edges, unsorted rows?
+    """Scan the rows once for self-loops, parallel edges and unsorted rows.
 
     >>> scan_rows(np.array([0, 2, 2]), np.array([0, 1], dtype=np.int32))
     RowFlags(loops=True, parallel=False, sorted=True)
@@ -233,7 +233,7 @@ def expand_sources(offsets: Array, dtype: np.dtype[np.generic], threads: int | N
 
 
 def team_size(items: int, threads: int | None = None) -> int:
-    """How many threads to put to work on ``items`` edges: one, where waking a second costs more than it brings.
+    """The number of threads for ``items`` edges: one if waking a second costs more than it saves.
 
     >>> team_size(100, threads=8), team_size(10**6, threads=8)
     (1, 8)
@@ -243,21 +243,21 @@ def team_size(items: int, threads: int | None = None) -> int:
 
 
 def _kernel_ids(ids: Array) -> Array:
-    """Ids as the kernels take them: contiguous, int32 or int64, read-only (so that few variants are compiled)."""
+    """Ids as the kernels need them: contiguous, int32 or int64, read-only (so that few variants are compiled)."""
     if ids.dtype in (np.int32, np.int64):
         return read_only(np.ascontiguousarray(ids))
     return read_only(ids.astype(np.int64 if ids.dtype.itemsize >= 4 else np.int32))
 
 
 def _plan(num_vertices: int, arcs: int, weighted: bool, dst_ascending: bool) -> tuple[_Plan, np.dtype[Any]]:
-    """How to sort so many arcs, and the type of the keys."""
+    """The plan for sorting ``arcs`` arcs, and the type of the keys."""
     low_bits = max(1, (max(num_vertices, 1) - 1).bit_length())
     buckets = max(arcs // _ARCS_A_BUCKET, num_vertices // _ROWS_A_BUCKET, 1)
     shift = max(0, low_bits - (min(buckets, _MAX_BUCKETS) - 1).bit_length())
     key_dtype = np.dtype(np.uint32 if low_bits + shift <= 32 else np.uint64)
     in_place = key_dtype.itemsize == id_dtype(num_vertices).itemsize
     passes = 0 if dst_ascending else -(-low_bits // _DIGIT_BITS)
-    if in_place or weighted:  # an even number of passes ends where it began, and not in the place of the result
+    if in_place or weighted:  # an even number of passes ends where it began, and not in the result arrays
         passes += passes % 2
     plan = _Plan(
         shift=shift, low_bits=low_bits, passes=passes, digit_bits=-(-low_bits // max(passes, 1)), in_place=in_place,
@@ -267,7 +267,7 @@ def _plan(num_vertices: int, arcs: int, weighted: bool, dst_ascending: bool) -> 
 
 
 def _windows(sizes: Array, budget: int) -> list[tuple[int, int]]:
-    """Runs of buckets with about equally many arcs, hardly more than ``budget`` (where no bucket alone is larger)."""
+    """Runs of buckets with about equally many arcs, hardly more than ``budget`` (unless one bucket is larger)."""
     ends = np.cumsum(sizes)
     arcs = int(ends[-1]) if len(ends) else 0
     count = -(-arcs // max(budget, 1))
@@ -277,7 +277,7 @@ def _windows(sizes: Array, budget: int) -> list[tuple[int, int]]:
 
 
 def narrow_sums(sums: Array, dtype: Any) -> Array:
-    """Sums of weights in the type that the weights had; integers that outgrew it are an error.
+    """Sums of weights in the type of the weights; integers that do not fit raise an error.
 
     >>> narrow_sums(np.array([3]), np.int32).dtype
     dtype('int32')

@@ -1,9 +1,9 @@
 """Compiled kernels that sort edges into CSR rows.
 
-The sort runs in two levels so that every random write stays in cache. Edges are first scattered, stably, into buckets
-of consecutive source vertices; one key ``(row within the bucket) << low_bits | target`` holds an arc, in 32 bits where
-that fits. Then each bucket, small enough for the L2 cache, is sorted by target with a least-significant-digit radix
-sort, and at last dealt out to its rows, which writes the targets where they belong.
+The sort has two levels, so that every random write stays in cache. Edges are first scattered, stably, into buckets of
+consecutive source vertices; one key ``(row within the bucket) << low_bits | target`` holds an arc, in 32 bits if that
+fits. Then each bucket, small enough for the L2 cache, is sorted by target with a least-significant-digit radix sort,
+and finally distributed to its rows, which writes the targets to their final places.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -54,7 +54,7 @@ def scatter_to_buckets(
 ):
     """Place this thread's arcs of buckets ``first_bucket..last_bucket`` at its cursors, in input order.
 
-    Arcs of other buckets all go to one place that nobody reads, the last cursor's: no branch that cannot be foretold.
+    Arcs of other buckets all go to one unused place, that of the last cursor: this avoids an unpredictable branch.
     """
     cursor = cursors[thread]
     nowhere = cursor.size - 1
@@ -144,7 +144,7 @@ def _deal_to_rows(keys, key_weights, plan, begin, cursors, offsets, targets, wei
 
 @kernel
 def _merge_parallel(plan, begin, row_ends, offsets, targets, weights):
-    """Keep one arc of each run of equal targets in a row, its weight merged; return where the last row ends then."""
+    """Keep one arc of each run of equal targets in a row, with merged weight; return where the last row then ends."""
     kept = i = begin
     for row in range(row_ends.size):
         offsets[row] = kept
@@ -172,13 +172,13 @@ def build_rows(
     thread, num_threads, ticket, plan, first_bucket, last_bucket, starts, base, keys, key_weights, scratch, largest,
     digit_counts, row_cursors, offsets, targets, weights, kept,
 ):  # fmt: skip
-    """Sort buckets, taken one by one by whichever thread is free, and write their rows.
+    """Sort buckets and write their rows; each free thread takes the next bucket.
 
     Bucket ``b`` is ``keys[starts[b]:starts[b + 1]]``; its rows go to ``targets`` from ``base + starts[b]`` on, where
-    ``kept[b]`` arcs are left. The keys go back and forth between ``keys`` and ``scratch``: the very place of the result
-    where that is as wide, else ``largest`` keys for each thread. Weights always go through the place of the result.
-    ``digit_counts`` and ``row_cursors`` have a row for each thread: room for all values of a digit, and for the rows of
-    a bucket.
+    ``kept[b]`` arcs remain. Passes alternate between ``keys`` and ``scratch``, which is the result array itself if that
+    has the same width, else ``largest`` keys per thread. Weights always pass through the result array.
+    ``digit_counts`` and ``row_cursors`` have one row per thread, with room for all values of a digit and for the rows
+    of a bucket.
     """
     num_vertices = offsets.size - 1
     counts, cursors = digit_counts[thread], row_cursors[thread]
@@ -209,7 +209,7 @@ def build_rows(
 
 @kernel
 def close_gaps(thread, num_threads, plan, first_bucket, last_bucket, starts, base, kept, offsets, targets, weights):
-    """Move the rows of merged buckets together; runs on one thread, as each bucket moves into the place of another."""
+    """Move the rows of merged buckets together, on one thread, since each bucket moves into the place of another."""
     num_vertices = offsets.size - 1
     out = base
     for b in range(first_bucket, last_bucket):
@@ -227,7 +227,7 @@ def close_gaps(thread, num_threads, plan, first_bucket, last_bucket, starts, bas
 
 @kernel
 def scan_rows(thread, num_threads, ticket, offsets, targets, flags):
-    """Raise the flags of what the rows hold: self-loops, parallel edges (adjacent in sorted rows), unsorted rows."""
+    """Set the flags of what the rows hold: self-loops, parallel edges (adjacent in sorted rows), unsorted rows."""
     num_vertices = offsets.size - 1
     loops = parallel = unsorted = False
     while True:
@@ -251,7 +251,7 @@ def scan_rows(thread, num_threads, ticket, offsets, targets, flags):
 
 @kernel
 def expand_rows(thread, num_threads, ticket, offsets, sources):
-    """``sources[i]``: the vertex whose row arc ``i`` is in."""
+    """``sources[i]``: the source of arc ``i``."""
     num_vertices = offsets.size - 1
     while True:
         first = atomic_add(ticket, 0, ROWS_A_TICKET)

@@ -1,7 +1,7 @@
-"""Edges to CSR rows by NumPy alone, for small graphs in a process that has not used the compiler yet.
+"""Build CSR rows from edges with NumPy alone, for small graphs in a process that has not used the compiler yet.
 
-Compiling or loading the kernels of :mod:`dromos.graph.build` takes longer than the whole of a small graph's work. The
-results are the same, to the order of parallel edges.
+Compiling or loading the kernels of :mod:`dromos.graph.build` takes longer than all the work on a small graph. The
+results are the same, including the order of parallel edges.
 """
 
 # mypy: allow-untyped-calls
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["is_preferred", "kept_arcs", "mirrored", "row_flags", "rows", "transposed"]
 
-_SMALL: Final = 1 << 19  # edges: sorted in a tenth of a second
+_SMALL: Final = 1 << 19  # edges, sorted in a tenth of a second
 
 
 def is_preferred(edges: int) -> bool:
-    """Whether so many edges are built sooner without the compiler: it is not there yet, and they are few."""
+    """Whether ``edges`` edges are built faster without the compiler: it is not loaded yet, and they are few."""
     return edges <= _SMALL and not kernels_are_loaded()
 
 
@@ -53,7 +53,7 @@ def rows(
     dedupe: bool = False,
     merge: str = "first",
 ) -> tuple[Array, Array, Array | None]:
-    """Offsets, targets and weights; as :func:`dromos.graph.build.build_csr` means it.
+    """Offsets, targets and weights, as in :func:`dromos.graph.build.build_csr`.
 
     >>> offsets, targets, weights = rows(np.array([2, 0, 2]), np.array([1, 2, 1]), np.array([4, 5, 6]), 3, dedupe=True)
     >>> offsets.tolist(), targets.tolist(), weights.tolist()
@@ -91,11 +91,11 @@ def mirrored(src: Array, dst: Array, weight: Array | None) -> Edges:
 
 
 def _merged(weights: Array, new: Array, merge: str) -> Array:
-    """One weight for each run; ``new`` tells where one begins."""
+    """One weight per run; ``new`` marks where each begins."""
     starts = np.flatnonzero(new)
     if merge == "first":
         return weights[starts]
-    if merge == "sum":  # one after the other, as the kernels add
+    if merge == "sum":  # in sequence, as the kernels add
         sums = np.zeros(len(starts), weights.dtype)
         np.add.at(sums, np.cumsum(new) - 1, weights)
         return sums
@@ -104,7 +104,7 @@ def _merged(weights: Array, new: Array, merge: str) -> Array:
 
 
 def row_flags(offsets: Array, targets: Array) -> tuple[bool, bool, bool]:
-    """Whether there are self-loops, neighbours in a row that are equal, and only rows that ascend.
+    """Whether there are self-loops, whether adjacent arcs of a row are equal, and whether all rows ascend.
 
     >>> row_flags(np.array([0, 2, 2]), np.array([0, 1], dtype=np.int32))
     (True, False, True)
@@ -117,7 +117,7 @@ def row_flags(offsets: Array, targets: Array) -> tuple[bool, bool, bool]:
 
 
 def kept_arcs(graph: Graph, chosen: Array, new_ids: Array) -> Edges:
-    """The arcs from ``chosen`` vertices to those that have a new id (0 or more), by new ids.
+    """The arcs from ``chosen`` vertices to vertices with a new id (0 or more), in new ids.
 
     >>> from dromos import Graph
     >>> cycle = Graph.from_edges([0, 1, 2], [1, 2, 0])

@@ -1,9 +1,9 @@
-"""What must hold before a kernel may follow rows: the offsets rise to the number of arcs, and targets are vertices.
+"""The checks before a kernel may follow rows: offsets rise to the number of arcs, and targets are vertices.
 
-Kernels index memory by these numbers without looking, and a weight that is not a number has made one go on for ever
-(``NaN < 0`` is false, so that no negative cycle was looked for). Arrays that Dromos has built are right; those from
-elsewhere (a mapped file, a pickle, memory that a caller can still write to) pass here first. It is a pass at memory
-speed on all threads, by NumPy alone, so that a small graph waits for no compiler.
+Kernels index memory by these numbers without checks, and a NaN weight once made a kernel run forever (``NaN < 0`` is
+false, so that no negative cycle was looked for). Arrays that Dromos has built are valid; those from elsewhere (a mapped
+file, a pickle, memory that a caller can still write to) are checked here first. It is one pass at memory speed on all
+threads, by NumPy alone, so that a small graph does not wait for the compiler.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BLOCK = 1 << 17  # entries that stay in a core's cache: half a megabyte, or one
 
 
 class Fault(NamedTuple):
-    """The first entry that is wrong: in ``"offsets"``, ``"targets"`` or ``"weights"``, its place there, the reason."""
+    """The first invalid entry: in ``"offsets"``, ``"targets"`` or ``"weights"``, its position there, the reason."""
 
     array: str
     item: int
@@ -30,7 +30,7 @@ class Fault(NamedTuple):
 
 
 def find_fault(offsets: Array, targets: Array, weights: Array | None = None) -> Fault | None:
-    """What keeps arrays from being the rows of a graph; ``None`` where they are.
+    """Why arrays are not the rows of a graph; ``None`` if they are.
 
     >>> find_fault(np.array([0, 1, 2]), np.array([1, 0])) is None
     True
@@ -42,7 +42,7 @@ def find_fault(offsets: Array, targets: Array, weights: Array | None = None) -> 
 
 
 def check_rows(offsets: Array, targets: Array, weights: Array | None = None) -> None:
-    """Raise :class:`~dromos.errors.GraphDataError` where arrays are not the rows of a graph.
+    """Raise :class:`~dromos.errors.GraphDataError` if arrays are not the rows of a graph.
 
     >>> check_rows(np.array([0, 1, 2]), np.array([1, 0]))
     """
@@ -52,7 +52,7 @@ def check_rows(offsets: Array, targets: Array, weights: Array | None = None) -> 
 
 
 def offsets_fault(offsets: Array, last: int) -> Fault | None:
-    """Where offsets do not rise from 0 to ``last``."""
+    """The first place where offsets do not rise from 0 to ``last``."""
     if len(offsets) == 0:
         return Fault("offsets", 0, "there are none; rows need at least the offset 0")
     for item, expected in ((0, 0), (len(offsets) - 1, last)):
@@ -73,8 +73,8 @@ def offsets_fault(offsets: Array, last: int) -> Fault | None:
 
 
 def _targets_fault(targets: Array, num_vertices: int) -> Fault | None:
-    """Where a target is not one of the vertices ``0..num_vertices - 1``."""
-    ids = targets.view(np.dtype(f"u{targets.itemsize}"))  # what is negative is then large: one comparison
+    """The first target that is not one of the vertices ``0..num_vertices - 1``."""
+    ids = targets.view(np.dtype(f"u{targets.itemsize}"))  # negative values become large: one comparison is enough
     outside: list[int] = []
 
     def look(begin: int, end: int) -> None:
@@ -89,11 +89,11 @@ def _targets_fault(targets: Array, num_vertices: int) -> Fault | None:
 
 
 def weights_fault(weights: Array) -> Fault | None:
-    """Where a weight is not a number."""
+    """The first weight that is NaN."""
     missing: list[int] = []
 
     def look(begin: int, end: int) -> None:
-        if np.isnan(weights[begin:end].min()):  # the least of several is NaN where one of them is
+        if np.isnan(weights[begin:end].min()):  # the minimum is NaN if any value is
             missing.append(begin + int(np.argmax(np.isnan(weights[begin:end]))))
 
     if weights.dtype.kind == "f":
@@ -104,7 +104,7 @@ def weights_fault(weights: Array) -> Fault | None:
 
 
 def is_shared(array: Array) -> bool:
-    """Whether somebody else may write to the memory of an array: it is a view of one that can be written to.
+    """Whether others may write to the memory of an array: whether it is a view of a writable array.
 
     >>> own = np.zeros(3)
     >>> is_shared(own[:2]), is_shared(np.frombuffer(b"abc", np.uint8))

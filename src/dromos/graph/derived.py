@@ -1,6 +1,6 @@
-"""Forms of a graph that algorithms ask for again and again, made once and kept as long as the graph lives.
+"""Forms of a graph that algorithms need repeatedly, made once and kept as long as the graph lives.
 
-A form that takes more than a quarter of the free memory is not kept: it is made at every call.
+A form that takes more than a quarter of the free memory is not kept, but made at every call.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MOST_OF_FREE: Final = 0.25
 
 
 def derived(graph: Graph, name: str, make: Callable[[Graph], Graph]) -> Graph:
-    """What ``make(graph)`` gives; the form is known by ``name``.
+    """The result of ``make(graph)``, kept under ``name``.
 
     >>> graph = Graph.from_edges([0], [1], [2.5])
     >>> plain = derived(graph, "without weights", lambda given: given.with_weights(None))
@@ -29,5 +29,5 @@ def derived(graph: Graph, name: str, make: Callable[[Graph], Graph]) -> Graph:
     if found is None:
         found = make(graph)
         if found.targets is graph.targets or found.nbytes <= _MOST_OF_FREE * available_memory():
-            found = kept.setdefault(name, found)  # another thread may have been quicker
+            found = kept.setdefault(name, found)  # another thread may have been faster
     return found

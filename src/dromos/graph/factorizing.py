@@ -1,4 +1,4 @@
-"""Columns of edges whose ends are names: the names become ids, and the labels of these."""
+"""Replace names at the ends of edges by ids, and keep the names as labels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dromos.parallel import num_threads, run_team
 
 __all__ = ["factorize"]
 
-_SMALL = 1 << 15  # integers below which a second thread costs more than it brings
+_SMALL = 1 << 15  # number of integers below which a second thread costs more than it saves
 _TABLE_BYTES_AN_EDGE = 16  # a presence table may take as much memory as two int64 columns of edges
 
 
@@ -22,8 +22,8 @@ def factorize(src: Any, dst: Any, *, threads: int | None = None) -> tuple[Array,
     """Replace the labels in edge columns by ids; returns ``(src_ids, dst_ids, labels)``.
 
     Integer labels get ids in ascending order, strings in order of first appearance (in ``src``, then in ``dst``).
-    Integers that are 0..n-1 already come back as they are. The columns are NumPy's, or strings in Arrow's memory, which
-    never become Python's.
+    Integers that already are 0..n-1 are returned unchanged. The columns are NumPy arrays, or strings in Arrow's memory,
+    which are never converted to Python strings.
 
     >>> src, dst, labels = factorize(np.array([30, 7]), np.array([7, 9]))
     >>> src.tolist(), dst.tolist(), labels.to_numpy().tolist()
@@ -83,7 +83,7 @@ def _factorize_integers(src: Array, dst: Array, threads: int | None) -> tuple[Ar
 
 
 def _factorize_sparse_integers(src: Array, dst: Array) -> tuple[Array, Array, Labels]:
-    """Ids spread too thinly for a table: by hashing with pyarrow, else by sorting."""
+    """Number ids that are too sparse for a table: by hashing with pyarrow, else by sorting."""
     pa = pyarrow_or_none() if src.size >= MANY else None
     if pa is None:
         values = np.union1d(src, dst).astype(np.int64)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dromos.intrinsics import prefetch
 from dromos.jit import inline, kernel
 
-_AHEAD = 12  # rows whose arcs are asked for before they are needed; where they begin is asked for as far ahead again
+_AHEAD = 12  # rows whose arcs are prefetched; their offsets are prefetched as far ahead again
 
 
 @inline
@@ -29,10 +29,10 @@ def _copy_part(thread, threads, values, into):
 
 @kernel
 def gather_piece(thread, threads, first, last, old_ids, offsets, starts, values, staged, found, into):
-    """``found`` to ``into``, and the rows ``first..last`` to ``staged``, one behind the other.
+    """Copy ``found`` to ``into``, and the rows ``first..last`` to ``staged``, one after the other.
 
     Row ``i`` begins at ``starts[i]`` among all new rows, and is that of ``old_ids[i]``, which begins at ``offsets`` of
-    that vertex in ``values``. All threads copy equally much, also of one long row.
+    that vertex in ``values``. All threads copy equally much, even from one long row.
     """
     _copy_part(thread, threads, found, into)
     if first == last:
@@ -59,7 +59,7 @@ def gather_piece(thread, threads, first, last, old_ids, offsets, starts, values,
 def rename_rows(
     thread, threads, vertices, old_ids, new_ids, given_offsets, offsets, given_targets, targets, given_words, words
 ):
-    """The rows of ``vertices`` to their places, with new ids; ``words`` are their weights, or empty."""
+    """Copy the rows of ``vertices`` to their places, with new ids; ``words`` are their weights, or empty."""
     for i in range(thread, vertices.size, threads):
         v = vertices[i]
         source, place = given_offsets[old_ids[v]], offsets[v]

@@ -1,4 +1,4 @@
-"""What people of other libraries look for on a graph, and what it is called here."""
+"""Names from other libraries that users try on a graph, and their equivalents here."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def missing_attribute(name: str, kind: type) -> AttributeError:
 
 @lru_cache(maxsize=1024)
 def _missing(name: str, kind: type) -> str:
-    """The text of that error; kept, since code that asks whether a graph has an attribute asks in every run."""
+    """The text of that error; cached, since code that tests for an attribute does so in every run."""
     meant = _ELSEWHERE.get(name) or _alike(name, [word for word in dir(kind) if not word.startswith("_")])
     return f"a graph has no {name!r}{f'; use {meant}' if meant else ''}"
 
@@ -85,7 +85,7 @@ def unknown_keyword(function: str, keyword: str, known: Collection[str]) -> Unkn
 
 
 def with_known_keywords(function: Callable[P, R]) -> Callable[P, R]:
-    """``function``, with an error that names the keyword that was probably meant where one is given that it lacks."""
+    """``function``, with an error for unknown keywords that suggests the keyword that was probably meant."""
     known = [name for name in inspect.signature(function).parameters if name != "cls"]
 
     @wraps(function)

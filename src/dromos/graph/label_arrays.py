@@ -1,4 +1,4 @@
-"""Columns of labels as they come in: integers or strings, from Python, NumPy or Arrow."""
+"""Columns of labels as given: integers or strings, from Python, NumPy or Arrow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = [
     "pyarrow_or_none",
 ]  # fmt: skip
 
-MANY = 1 << 12  # strings from which on pyarrow is worth its import
+MANY = 1 << 12  # number of strings from which pyarrow is worth importing
 
 
 def as_label_array(values: Iterable[Any] | Array) -> Array:
@@ -58,7 +58,7 @@ def label_array(values: Iterable[Any] | Array) -> Array:
 
 
 def objects(items: list[Any]) -> Array:
-    """Items as a column of objects, whatever they are (NumPy would make a matrix of equal-length tuples)."""
+    """Items as a column of objects of any kind (NumPy would make a matrix of equal-length tuples)."""
     array = np.empty(len(items), dtype=object)
     array[:] = items
     return array
@@ -66,7 +66,7 @@ def objects(items: list[Any]) -> Array:
 
 @cache
 def pyarrow_or_none() -> Any:
-    """The module pyarrow, or None where it is not installed."""
+    """The module pyarrow, or None if it is not installed."""
     try:
         import pyarrow
         import pyarrow.compute
@@ -76,12 +76,12 @@ def pyarrow_or_none() -> Any:
 
 
 def is_arrow(values: Any) -> bool:
-    """Whether ``values`` are pyarrow's, without importing it to find out."""
+    """Whether ``values`` are pyarrow's; does not import pyarrow."""
     return type(values).__module__.partition(".")[0] == "pyarrow"
 
 
 def arrow_strings(values: Any) -> Any:
-    """One Arrow ``large_string`` array of the strings, or None where Arrow cannot have them."""
+    """One Arrow ``large_string`` array of the strings, or None if Arrow cannot represent them."""
     pa = pyarrow_or_none()
     if pa is None:
         return None

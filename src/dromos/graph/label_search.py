@@ -1,6 +1,6 @@
-"""A few labels looked for among many, without an index of all.
+"""Search for a few labels among many, without an index of all.
 
-An index takes as long to make as a few dozen of these searches, and several times the memory of the labels.
+Building an index takes as long as a few dozen of these searches, and several times the memory of the labels.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dromos.dtypes import Array
 
 __all__ = ["find_integers", "find_strings"]
 
-_BLOCK = 1 << 18  # labels that are looked at together: temporary arrays grow with this, not with the graph
+_BLOCK = 1 << 18  # labels that are searched together: temporary arrays grow with this, not with the graph
 
 
 def find_integers(integers: Array, wanted: Sequence[int]) -> Array:
-    """Where each of ``wanted`` is among ``integers``, which are unique; -1 where it is not.
+    """The position of each of ``wanted`` among ``integers``, which are unique; -1 if missing.
 
     >>> find_integers(np.array([7, 3, 9]), [9, 4]).tolist()
     [2, -1]
@@ -35,7 +35,7 @@ def find_integers(integers: Array, wanted: Sequence[int]) -> Array:
 
 
 def find_strings(utf8: Array, offsets: Array, wanted: Sequence[bytes]) -> Array:
-    """Where each of ``wanted`` is among the strings ``utf8[offsets[i] : offsets[i + 1]]``; -1 where it is not.
+    """The position of each of ``wanted`` among the strings ``utf8[offsets[i] : offsets[i + 1]]``; -1 if missing.
 
     >>> find_strings(np.frombuffer(b"adabob", np.uint8), np.array([0, 3, 6]), [b"bob", b"bo"]).tolist()
     [1, -1]
@@ -47,7 +47,7 @@ def find_strings(utf8: Array, offsets: Array, wanted: Sequence[bytes]) -> Array:
         lengths = ends - offsets[begin : begin + len(ends)]
         for i in np.flatnonzero(found < 0).tolist():
             at = np.flatnonzero(lengths == len(wanted[i]))
-            for back, byte in enumerate(reversed(wanted[i]), start=1):  # labels begin alike more often than they end so
+            for back, byte in enumerate(reversed(wanted[i]), start=1):  # labels share beginnings more often than ends
                 if not len(at):
                     break
                 at = at[utf8[ends[at] - back] == byte]

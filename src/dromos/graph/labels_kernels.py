@@ -1,4 +1,4 @@
-"""Compiled kernels that number integer labels: which occur, and the rank of each among them."""
+"""Compiled kernels that number integer labels: which occur, and the rank of each."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -12,14 +12,14 @@ _ONE = np.uint64(1)
 
 @kernel
 def mark_present(thread, num_threads, values, low, present):
-    """``present[v - low] = 1`` for every value; threads may write the same one to the same byte."""
+    """Set ``present[v - low] = 1`` for every value; threads may write the same value to the same byte."""
     for i in range(values.size * thread // num_threads, values.size * (thread + 1) // num_threads):
         present[values[i] - low] = 1
 
 
 @kernel
 def pack_words(thread, num_threads, present, words, counts):
-    """One bit a byte of ``present``, 64 to a word, and the number of bits set in each word."""
+    """Pack ``present`` to one bit per byte, 64 to a word, and count the bits set in each word."""
     for w in range(words.size * thread // num_threads, words.size * (thread + 1) // num_threads):
         first = w * 64
         word = np.uint64(0)
@@ -34,7 +34,7 @@ def pack_words(thread, num_threads, present, words, counts):
 
 @kernel
 def rank_values(thread, num_threads, values, low, words, before, ids):
-    """``ids[i]``: how many present values are smaller than ``values[i]``."""
+    """``ids[i]``: the number of present values smaller than ``values[i]``."""
     for i in range(values.size * thread // num_threads, values.size * (thread + 1) // num_threads):
         at = np.uint64(values[i] - low)
         w = np.int64(at >> np.uint64(6))

@@ -15,11 +15,11 @@ __all__ = ["SPLITS", "Split", "bounds_of", "order_of", "scattered"]
 
 Split: TypeAlias = Literal["high", "low", "random"]
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
-_CLASSES_BITS: Final = 11  # classes that a counting sort on the host tells apart
+_CLASSES_BITS: Final = 11  # log2 of the classes that a counting sort on the host distinguishes
 
 
 def order_of(degree: Array, split: Split) -> Array:
-    """All vertices, the first part's first: those of the highest degrees, of the lowest, or any.
+    """All vertices, those of the first part first: those of the highest degrees, of the lowest, or any.
 
     >>> order_of(np.array([1, 9, 5]), "high").tolist(), order_of(np.array([1, 9, 5]), "low").tolist()
     ([1, 2, 0], [0, 2, 1])
@@ -36,7 +36,7 @@ def order_of(degree: Array, split: Split) -> Array:
 
 
 def scattered(ids: Any) -> Any:
-    """A class for each vertex that has nothing to do with its id or its degree, the same on every processor.
+    """A pseudorandom class for each vertex, unrelated to its id and its degree, and the same on every processor.
 
     ``ids``: of type uint64, an array of NumPy or of CuPy.
 
@@ -51,10 +51,10 @@ def scattered(ids: Any) -> Any:
 def bounds_of(
     arcs_before: Any, shares: Sequence[float], search: Callable[[Any, Array], Any] = np.searchsorted
 ) -> tuple[int, ...]:
-    """Where parts begin and end that have these shares of the arcs; the last bound is the number of vertices.
+    """The bounds of parts with these shares of the arcs; the last bound is the number of vertices.
 
-    ``arcs_before``: how many arcs the vertices before each have, and all of them. ``search``: where values would stand
-    in it, as by ``np.searchsorted``; on a device another function does it.
+    ``arcs_before``: the number of arcs of the vertices before each vertex, and of all of them. ``search``: the position
+    of values in it, as ``np.searchsorted`` finds it; on a device another function does it.
 
     >>> bounds_of(np.array([0, 4, 6, 7, 8]), (0.5, 0.5))
     (0, 1, 4)

@@ -1,4 +1,4 @@
-"""A graph under other ids of whose arcs the host holds some: the others are with a device, and made when asked for."""
+"""A renumbered graph of which the host holds only some arcs: a device has the others; the host makes them on demand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NO_WORDS: Final = np.empty(0, np.uint8)
 class PartlyHeldGraph(Graph):
     """Vertex ``i`` is the vertex ``old_ids[i]`` of ``given``; arrays have room for all arcs, and some are filled.
 
-    Whoever looks at :attr:`targets` or :attr:`weights` has the others made first, from the given rows.
+    Accessing :attr:`targets` or :attr:`weights` first fills in the others, from the given rows.
     """
 
     __slots__ = ("_arrays", "_given", "_is_held", "_lock", "_new_ids", "_old_ids", "_ranges")
@@ -46,10 +46,10 @@ class PartlyHeldGraph(Graph):
         ranges: Sequence[tuple[int, int]],
         flags: Flags,
     ) -> PartlyHeldGraph:
-        """The graph of ``rows``, of which those of the vertices in ``ranges`` are filled.
+        """The graph of ``rows``, in which the rows of the vertices in ``ranges`` are filled.
 
-        ``given``: all rows under the old ids. They are kept, but not their graph, with which this one may be kept.
-        ``names``: the old id of each vertex, and the inverse.
+        ``given``: all rows under the old ids. This graph keeps the rows, but not their graph object, which may itself
+        keep this one. ``names``: the old id of each vertex, and the inverse.
         """
         graph = cls._make(rows.offsets, rows.targets.view(), _view(rows.weights), flags=flags, check=_nothing)
         assert isinstance(graph, PartlyHeldGraph)
@@ -63,7 +63,7 @@ class PartlyHeldGraph(Graph):
 
     @property
     def offsets(self) -> Array:
-        """As of any graph; they are there for all rows."""
+        """The row offsets; available for all rows."""
         return self._offsets
 
     @property
@@ -72,13 +72,13 @@ class PartlyHeldGraph(Graph):
         return self._check is None
 
     def holds(self, first: int, last: int) -> bool:
-        """Whether the rows ``first..last`` were filled from the beginning, or all have been made since."""
+        """Whether the rows ``first..last`` were filled from the beginning, or all rows have been made since."""
         if self.is_whole or self._offsets[first] == self._offsets[last]:
             return True
         return any(begin <= first and last <= end for begin, end in self._ranges)
 
     def hold(self, vertices: Array) -> GraphSlice:
-        """All rows, of which those of ``vertices`` are there; in any order within a row, unless all are there."""
+        """All rows, with those of ``vertices`` filled; in any order within a row, unless the whole graph is held."""
         from dromos.graph.gather_kernels import rename_rows
 
         targets, weights = self._arrays
@@ -96,7 +96,7 @@ class PartlyHeldGraph(Graph):
             return GraphSlice(0, self.num_vertices, self._offsets, self._targets, self._weights)
 
     def arrays_within(self, first: int, last: int) -> tuple[Array, Array | None]:
-        """Targets and weights of all arcs, which are right for the rows ``first..last``."""
+        """Targets and weights of all arcs, valid for the rows ``first..last``."""
         if not self.holds(first, last):
             self._run_check()
         return self._targets, self._weights
@@ -108,7 +108,7 @@ class PartlyHeldGraph(Graph):
             offsets, targets, weights = self._given
             given = Graph._make(offsets, targets, weights, flags=Flags())
             made = permuted_rows(given, self._old_ids, self._new_ids)
-            # other arrays: another thread may be reading rows of these, which are in another order there
+            # new arrays, since another thread may be reading rows of the old ones, in another order
             self._targets = read_only(made.targets)
             self._weights = None if made.weights is None else read_only(made.weights)
             self._check = None
@@ -122,7 +122,7 @@ class PartlyHeldGraph(Graph):
 
 
 class AbsentSlice(GraphSlice):
-    """Rows of a graph that the host does not hold: they are made when somebody looks at them."""
+    """Rows of a graph that the host does not hold; they are made on first access."""
 
     def __init__(self, graph: PartlyHeldGraph, start: int, stop: int, offsets: Array) -> None:
         for name, value in (("start", start), ("stop", stop), ("offsets", offsets), ("_graph", graph)):
@@ -130,23 +130,23 @@ class AbsentSlice(GraphSlice):
 
     @property
     def targets(self) -> Array:
-        """As of any slice."""
+        """The targets; makes them on first access."""
         return self._graph.targets[self._arcs]  # type: ignore[attr-defined, no-any-return]
 
     @property
     def weights(self) -> Array | None:
-        """As of any slice."""
+        """The weights; makes them on first access."""
         weights = self._graph.weights  # type: ignore[attr-defined]
         return None if weights is None else weights[self._arcs]
 
     @property
     def weighted(self) -> bool:
-        """As of any slice; makes nothing."""
+        """Whether the arcs have weights; makes nothing."""
         return self._graph._weights is not None  # type: ignore[attr-defined]
 
     @property
     def num_arcs(self) -> int:
-        """As of any slice; makes nothing."""
+        """The number of arcs; makes nothing."""
         return int(self.offsets[-1]) - int(self.offsets[0])
 
     @property
@@ -162,7 +162,7 @@ class _HasArcs(Protocol):
 
 
 def arrays_within(graph: _HasArcs, first: int, last: int) -> tuple[Array, Array | None]:
-    """Targets and weights of all arcs, which are right for the rows ``first..last``.
+    """Targets and weights of all arcs, valid for the rows ``first..last``.
 
     >>> import dromos as dr
     >>> arrays_within(dr.generators.path(3), 0, 1)[0].tolist()
@@ -174,7 +174,7 @@ def arrays_within(graph: _HasArcs, first: int, last: int) -> tuple[Array, Array 
 
 
 def _nothing() -> None:
-    """Stands for what is still to be done: :meth:`PartlyHeldGraph._run_check` does it."""
+    """Placeholder for pending work, which :meth:`PartlyHeldGraph._run_check` does."""
 
 
 def _view(values: Array | None) -> Array | None:

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["Empty", "degree_order", "inverse", "permuted_rows", "random_order", "row_starts"]
 
 Empty: TypeAlias = Callable[[int, Any], Array]
-"""An array of so many values of a type, with anything in it."""
-_CLASSES: Final = 1 << 12  # degrees that are told apart by counting; there are few vertices of higher ones
+"""Allocates an uninitialized array of a given size and type."""
+_CLASSES: Final = 1 << 12  # degrees that are distinguished by counting; few vertices have higher ones
 _ARCS_A_RUN: Final = 1 << 16  # of rows that a thread takes at once
-_SMALL: Final = 1 << 16  # vertices that NumPy sorts sooner than a team wakes
+_SMALL: Final = 1 << 16  # vertices that NumPy sorts faster than a team wakes
 _IN_CACHE: Final = 1 << 18  # vertices that NumPy shuffles as quickly
-_DRAWS: Final = 1 << 15  # words of random bits that are drawn at once
-_PICKS: Final = 256  # places that are asked for before they are needed
+_DRAWS: Final = 1 << 15  # words of random bits drawn at once
+_PICKS: Final = 256  # positions that are prefetched
 
 
 def degree_order(degree: Array, *, descending: bool) -> Array:
-    """All vertices by degree; those of one degree in ascending order.
+    """All vertices by degree; those of equal degree in ascending order.
 
     >>> degree_order(np.array([1, 9, 5, 9]), descending=True).tolist()
     [1, 3, 2, 0]
@@ -40,7 +40,7 @@ def degree_order(degree: Array, *, descending: bool) -> Array:
     degree, team, order = read_only(degree), team_size(n), np.empty(n, dtype=id_dtype(n))
     counts = np.zeros((team, _CLASSES), np.int64)
     run_team(kernels.count_classes, degree, descending, counts, threads=team)
-    before = np.cumsum(counts.T.ravel()) - counts.T.ravel()  # class by class, in each thread by thread
+    before = np.cumsum(counts.T.ravel()) - counts.T.ravel()  # class by class, and thread by thread within a class
     cursors = np.ascontiguousarray(before.reshape(_CLASSES, team).T)
     run_team(kernels.place_by_class, degree, descending, cursors, order, threads=team)
     many = int(counts[:, 0 if descending else -1].sum())
@@ -51,31 +51,31 @@ def degree_order(degree: Array, *, descending: bool) -> Array:
 
 
 def random_order(n: int, seed: int) -> Array:
-    """All of ``n`` vertices in random order: that of ``np.random.default_rng(seed).permutation(n)``, in less time.
+    """All ``n`` vertices in random order: that of ``np.random.default_rng(seed).permutation(n)``, in less time.
 
-    The bits are NumPy's. What takes its time is waiting for places of an array that no cache holds; here they are asked
-    for ahead.
+    The bits are NumPy's. Most of the time goes to cache misses on random positions of the array; here they are
+    prefetched.
 
     >>> random_order(5, 1).tolist() == np.random.default_rng(1).permutation(5).tolist()
     True
     """
     random = np.random.default_rng(seed)
-    if n < _IN_CACHE or n > 1 << 32:  # beyond which a place takes 64 bits
+    if n < _IN_CACHE or n > 1 << 32:  # beyond this a position takes 64 bits
         return random.permutation(n).astype(id_dtype(n), copy=False)
     from dromos.graph import permute_kernels as kernels
 
     order, picks = np.arange(n, dtype=id_dtype(n)), np.empty(_PICKS, np.int64)
     last = np.array([n - 1])
     while last[0] > 0:
-        bits = random.bit_generator.random_raw(_DRAWS).view(np.uint32)  # of each word the lower half comes first
+        bits = random.bit_generator.random_raw(_DRAWS).view(np.uint32)  # the lower half of each word comes first
         run_team(kernels.shuffle, bits, last, picks, order, threads=1)
     return order
 
 
 def inverse(old_ids: Array, dtype: np.dtype[Any], empty: Empty = np.empty) -> Array:
-    """Where each vertex is in ``old_ids``, which holds all of them.
+    """The position of each vertex in ``old_ids``, which holds all of them.
 
-    ``empty``: makes arrays; one that is looked up at random is best in huge pages.
+    ``empty``: allocates arrays; one with random lookups is best in huge pages.
 
     >>> inverse(np.array([2, 0, 1]), np.dtype(np.int32)).tolist()
     [1, 2, 0]
@@ -92,7 +92,7 @@ def inverse(old_ids: Array, dtype: np.dtype[Any], empty: Empty = np.empty) -> Ar
 
 
 def row_starts(offsets: Array, old_ids: Array) -> Array:
-    """Where each row begins when row ``i`` is the old ``old_ids[i]``, and where the last one ends.
+    """Where each row begins if row ``i`` is the old ``old_ids[i]``, and where the last one ends.
 
     >>> row_starts(np.array([0, 5, 6, 8]), np.array([2, 0, 1])).tolist()
     [0, 2, 7, 8]
@@ -112,9 +112,9 @@ def row_starts(offsets: Array, old_ids: Array) -> Array:
 
 
 def permuted_rows(graph: Graph, old_ids: Array, new_ids: Array, empty: Empty = np.empty) -> CsrArrays:
-    """The rows of ``graph`` when vertex ``i`` is the old ``old_ids[i]``; sorted, parallel arcs in their order.
+    """The rows of ``graph`` if vertex ``i`` is the old ``old_ids[i]``; sorted, parallel arcs keep their order.
 
-    ``empty``: makes the arrays of the rows.
+    ``empty``: allocates the arrays of the rows.
 
     >>> import dromos as dr
     >>> swapped = np.array([1, 0, 2])
@@ -130,7 +130,7 @@ def permuted_rows(graph: Graph, old_ids: Array, new_ids: Array, empty: Empty = n
     bounds = np.unique(np.concatenate(([0], cuts, [n])))
     weighted = graph.weights is not None
     weights = np.empty(0, np.uint32) if graph.weights is None else graph.weights
-    words = weights.view(np.dtype(f"u{weights.itemsize}"))  # they are only moved
+    words = weights.view(np.dtype(f"u{weights.itemsize}"))  # weights are only moved
     targets, moved = empty(arcs, graph.targets.dtype), empty(len(words), words.dtype)
     passes = -(-max(n - 1, 1).bit_length() // kernels.DIGIT_BITS)
     longest = int(graph.out_degree.max(initial=0))

@@ -1,4 +1,4 @@
-"""Compiled kernels that give vertices other ids: an order by degree, and rows that are renamed and sorted."""
+"""Compiled kernels that renumber vertices: an order by degree, and rows that are renamed and sorted."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 
@@ -13,7 +13,7 @@ _FEW = 32  # arcs of a row that are sorted by insertion
 
 @kernel
 def count_classes(thread, num_threads, degree, descending, counts):
-    """``counts[thread, c]``: vertices of this thread's range in class ``c``; the last degree stands for all above."""
+    """``counts[thread, c]``: vertices of this thread's range in class ``c``; the last one holds all higher degrees."""
     mine = counts[thread]
     last = mine.size - 1
     for v in range(degree.size * thread // num_threads, degree.size * (thread + 1) // num_threads):
@@ -23,7 +23,7 @@ def count_classes(thread, num_threads, degree, descending, counts):
 
 @kernel
 def place_by_class(thread, num_threads, degree, descending, cursors, order):
-    """Write the vertices of this thread's range where their classes' cursors are, in ascending order."""
+    """Write the vertices of this thread's range at the cursors of their classes, in ascending order."""
     mine = cursors[thread]
     last = mine.size - 1
     for v in range(degree.size * thread // num_threads, degree.size * (thread + 1) // num_threads):
@@ -35,9 +35,9 @@ def place_by_class(thread, num_threads, degree, descending, cursors, order):
 
 @kernel
 def shuffle(thread, num_threads, bits, last, picks, order):
-    """Swap the ids at ``last[0]`` and below, each with one up to it, until the random ``bits`` are used up.
+    """Swap the ids at ``last[0]`` and below, each with a random one up to it, until the random ``bits`` are used up.
 
-    A place is drawn with as many bits as the last one has, and drawn again if it lies beyond.
+    A position is drawn with as many bits as the last one has, and drawn again if it lies beyond.
     """
     i, used = last[0], 0
     mask = 1
@@ -72,7 +72,7 @@ def invert(thread, num_threads, old_ids, new_ids):
 
 @kernel
 def sum_degrees(thread, num_threads, offsets, old_ids, starts, sums):
-    """``starts[i + 1]``: the arcs of this thread's rows up to ``i``; ``sums[thread]``: of all of them."""
+    """``starts[i + 1]``: the arcs of this thread's rows up to ``i``; ``sums[thread]``: of all its rows."""
     total = 0
     for i in range(old_ids.size * thread // num_threads, old_ids.size * (thread + 1) // num_threads):
         u = old_ids[i]
@@ -83,7 +83,7 @@ def sum_degrees(thread, num_threads, offsets, old_ids, starts, sums):
 
 @kernel
 def add_bases(thread, num_threads, bases, starts):
-    """Add what the threads before summed up."""
+    """Add the sums of the preceding threads."""
     rows = starts.size - 1
     base = bases[thread]
     for i in range(rows * thread // num_threads, rows * (thread + 1) // num_threads):
@@ -133,11 +133,11 @@ def permute_rows(
     thread, num_threads, ticket, bounds, passes, offsets, targets, words, weighted, old_ids, new_ids, starts, into,
     words_into, spare_ids, spare_words, digit_counts,
 ):  # fmt: skip
-    """Row ``i`` becomes that of ``old_ids[i]`` under new ids, sorted; parallel arcs stay in their order.
+    """Row ``i`` becomes that of ``old_ids[i]`` under new ids, sorted; parallel arcs keep their order.
 
-    Threads take runs of rows, ``bounds[c]..bounds[c + 1]``. A long row goes back and forth between its place and the
-    thread's row of ``spare_ids`` and ``spare_words``, a digit at a time, and ends in its place. ``digit_counts`` has a
-    row for each thread too, with room for all values of every digit.
+    Threads take runs of rows, ``bounds[c]..bounds[c + 1]``. A long row is radix-sorted: it alternates between its place
+    and the thread's row of ``spare_ids`` and ``spare_words``, digit by digit, and ends in its place. ``digit_counts``
+    also has a row per thread, with room for all values of every digit.
     """
     own_ids, own_words, counts = spare_ids[thread], spare_words[thread], digit_counts[thread]
     values = 1 << DIGIT_BITS

@@ -1,4 +1,4 @@
-"""Columns without the rows that are not wanted, on all threads."""
+"""Filter the rows of columns, on all threads."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dromos.parallel import in_blocks
 
 __all__ = ["picked"]
 
-_BLOCK: Final = 1 << 16  # rows: what is known of them fits a core's own cache
+_BLOCK: Final = 1 << 16  # rows whose data fits a core's own cache
 
 
 def picked(wanted: Array, *columns: Array) -> list[Array]:
     """The rows of each column where ``wanted`` is true, in their order.
 
-    In blocks, whose rows are numbered first: an index by truth values takes a branch for each row and column.
+    Works in blocks, whose rows are numbered first: indexing by truth values takes a branch for each row and column.
 
     >>> [rows.tolist() for rows in picked(np.array([True, False, True]), np.array([5, 6, 7]), np.arange(3.0))]
     [[5, 7], [0.0, 2.0]]

@@ -20,7 +20,7 @@ class Edges(NamedTuple):
 
 @dataclass(frozen=True)
 class Flags:
-    """What is known of a graph; ``None`` stands for "not looked at yet"."""
+    """Known facts about a graph; ``None`` means "not determined yet"."""
 
     directed: bool = True
     symmetric: bool | None = None

@@ -1,4 +1,4 @@
-"""How a graph shows itself: one line, and a small table for notebooks."""
+"""How a graph is displayed: one line, and a small table for notebooks."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ __all__ = ["enough_bytes", "facts", "html", "human_bytes", "short", "size_and_ki
 
 
 def short(graph: Graph) -> str:
-    """One line that tells the graph's size and kind, at the cost of no pass over a directed graph's edges."""
+    """One line with the graph's size and kind, without a pass over a directed graph's edges."""
     labels = [] if graph.labels is None else [f"{graph.labels.kind} labels"]
     return f"<Graph: {', '.join(size_and_kind(graph) + labels)}>"
 
 
 def size_and_kind(graph: Graph) -> list[str]:
-    """How many vertices and edges there are, whether they are directed, and the type of the weights, if any."""
+    """The numbers of vertices and edges, whether edges are directed, and the type of the weights, if any."""
     parts = [
         _count(graph.num_vertices, "vertex", "vertices"),
         _count(graph.num_edges, "edge", "edges"),
@@ -35,7 +35,7 @@ def size_and_kind(graph: Graph) -> list[str]:
 
 
 def facts(graph: Graph) -> dict[str, str]:
-    """What there is to say about a graph, line by line."""
+    """Facts about a graph, line by line."""
     degrees = graph.out_degree
     yes = {True: "yes", False: "no"}
     rows = {
@@ -69,7 +69,7 @@ def html(graph: Graph) -> str:
 
 
 def human_bytes(count: float) -> str:
-    """Bytes as people read them, or as somebody wrote them.
+    """Bytes in readable form, or as the user wrote them.
 
     >>> from dromos.sizes import as_bytes
     >>> human_bytes(3 * 2**20), human_bytes(as_bytes("3M"))
@@ -85,7 +85,7 @@ def human_bytes(count: float) -> str:
 
 
 def enough_bytes(count: int) -> str:
-    """Bytes as people read them, rounded up: whoever gives what a message advises gives enough.
+    """Bytes in readable form, rounded up, so that the number in a message is enough.
 
     >>> human_bytes(2_390_000), enough_bytes(2_390_000), enough_bytes(2**21)
     ('2.3 MiB', '2.3 MiB', '2.0 MiB')

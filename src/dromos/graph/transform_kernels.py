@@ -11,7 +11,7 @@ ROWS_A_TICKET = 1024
 
 @kernel
 def count_kept(thread, num_threads, ticket, offsets, targets, chosen, new_ids, degrees):
-    """``degrees[i]``: how many arcs of vertex ``chosen[i]`` lead to a vertex that has a new id (0 or more)."""
+    """``degrees[i]``: the number of arcs of vertex ``chosen[i]`` to vertices with a new id (0 or more)."""
     while True:
         first = atomic_add(ticket, 0, ROWS_A_TICKET)
         if first >= chosen.size:
@@ -27,9 +27,9 @@ def count_kept(thread, num_threads, ticket, offsets, targets, chosen, new_ids, d
 def gather_kept(
     thread, num_threads, ticket, offsets, targets, weights, weighted, chosen, new_ids, starts, src, dst, kept_weights
 ):
-    """Write the arcs that :func:`count_kept` counted, by new ids; those of ``chosen[i]`` from ``starts[i]`` on.
+    """Write the arcs counted by :func:`count_kept`, in new ids; those of ``chosen[i]`` from ``starts[i]`` on.
 
-    Sources are left out where ``src`` is empty: the rows tell them.
+    Sources are not written if ``src`` is empty: the rows imply them.
     """
     with_sources = src.size != 0
     while True:
@@ -51,7 +51,7 @@ def gather_kept(
 
 @kernel
 def count_loops(thread, num_threads, ticket, offsets, targets, found):
-    """``found[thread]``: how many self-loops are in the rows that this thread took."""
+    """``found[thread]``: the number of self-loops in the rows that this thread took."""
     num_vertices = offsets.size - 1
     loops = 0
     while True:
@@ -66,7 +66,7 @@ def count_loops(thread, num_threads, ticket, offsets, targets, found):
 
 @kernel
 def loops_by_row(thread, num_threads, ticket, offsets, targets, loops):
-    """``loops[u]``: how many arcs of ``u`` lead back to it."""
+    """``loops[u]``: the number of self-loops of ``u``."""
     while True:
         first = atomic_add(ticket, 0, ROWS_A_TICKET)
         if first >= loops.size:

@@ -12,13 +12,14 @@ from dromos.identity_cache import IdentityCache
 
 __all__ = ["range_of_weights"]
 
-_kept: Final = IdentityCache()  # it costs a pass over all weights
+_kept: Final = IdentityCache()  # computing it takes a pass over all weights
 
 
 def range_of_weights(graph: Graph, slices: Iterable[GraphSlice] | None = None) -> tuple[float, float]:
     """The least and the greatest weight; 1 and 1 without weights.
 
-    ``slices``: all arcs of a graph on disk, to look at where nobody did yet; else they are read outside of a budget.
+    ``slices``: all arcs of a graph on disk, to scan if the range is not known yet; else they are read outside of a
+    budget.
 
     >>> range_of_weights(Graph.from_edges([0, 1], [1, 2], [3, 7]))
     (3, 7)

@@ -1,4 +1,4 @@
-"""Words that a person typed as vertices of a graph."""
+"""Parse vertices of a graph that a user typed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["as_vertex", "as_vertices"]
 
 
 def as_vertex(graph: Graph, text: str) -> Any:
-    """A vertex as a graph knows it: a string where its labels are strings, else a whole number.
+    """A typed vertex in the graph's own type: a string if its labels are strings, else a whole number.
 
     >>> import dromos as dr
     >>> as_vertex(dr.Graph.from_edges(["7"], ["8"]), "7"), as_vertex(dr.generators.path(9), "7")

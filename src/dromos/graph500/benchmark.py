@@ -25,7 +25,7 @@ __all__ = ["Outcome", "Searches", "run"]
 
 @dataclass(frozen=True)
 class Searches:
-    """The searches of one kernel: how long each took, how many edges it traversed, how long its check took."""
+    """The searches of one kernel: the time of each, the edges it traversed, and the time of its validation."""
 
     times: list[float] = field(default_factory=list)
     edges: list[int] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Searches:
         return len(self.times) / sum(t / max(m, 1) for t, m in zip(self.times, self.edges, strict=True))
 
     def lines(self, name: str) -> list[tuple[str, str]]:
-        """The lines that the benchmark's rules ask for."""
+        """The lines that the benchmark's rules require."""
         rates, prefix = [m / t for t, m in zip(self.times, self.edges, strict=True)], f"{name:<5}"
         return [
             *_spread(prefix, "_time", self.times),
@@ -51,7 +51,7 @@ class Searches:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was measured, and the official output."""
+    """The measurements, and the official output."""
 
     scale: int
     edge_factor: int
@@ -60,10 +60,10 @@ class Outcome:
     construction: float
     bfs: Searches = field(default_factory=Searches)
     sssp: Searches = field(default_factory=Searches)
-    """Empty unless shortest paths were asked for."""
+    """Empty unless shortest paths were requested."""
 
     def text(self) -> str:
-        """The lines that the benchmark's rules ask for.
+        """The lines that the benchmark's rules require.
 
         >>> searches = Searches([0.5, 0.25], [100, 100], [0.1, 0.1])
         >>> print(Outcome(4, 16, 1, 0.1, 0.2, searches).text().splitlines()[-3])
@@ -93,17 +93,18 @@ def run(
     validate: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Outcome:
-    """Run the benchmark; every rank of ``engine`` has to call this. A wrong tree is a ``VerificationError`` everywhere.
+    """Run the benchmark; every rank of ``engine`` must call this. A wrong tree raises ``VerificationError`` on all
+    ranks.
 
     Args:
         engine: the ranks, and the leaf engine that each of them runs.
         scale: the logarithm of the number of vertices.
         edge_factor: edges per vertex.
-        searches: how many keys are searched from; fewer where fewer vertices have an edge.
+        searches: the number of search keys; fewer if fewer vertices have an edge.
         seed: of the graph and of the keys.
         sssp: search for shortest paths too, from the same keys; edges then have weights.
         validate: check every answer by the rules.
-        progress: told ``(searches done, searches)``.
+        progress: called with ``(searches done, searches)``.
     """
     comm = engine.comm
     if scale < 1 or searches < 1:
@@ -125,8 +126,8 @@ def run(
     if sssp:
         kernels.append((outcome.sssp, shortest_paths.search, find_distance_fault))
     for done, (found, search, check) in enumerate(kernels):
-        search(engine, graph, int(keys[0]))  # kernels are compiled, and memory is touched, before anything is timed
-        # A full collection goes through all objects of the compiler for 100 ms, on another rank in each search.
+        search(engine, graph, int(keys[0]))  # compile kernels and touch memory before anything is timed
+        # A full collection traverses all objects of the compiler for 100 ms, on another rank in each search.
         gc.collect()
         gc.freeze()
         for number, root in enumerate(keys.tolist()):
@@ -147,7 +148,7 @@ def run(
 
 
 def _load_construction(comm: Any, sssp: bool) -> None:
-    """Build a graph of one edge: the kernels are compiled, or read from the cache, before anything is timed."""
+    """Build a graph of one edge, so that kernels are compiled, or read from the cache, before anything is timed."""
     rank = comm.Get_rank()
     src, dst, _ = rmat_edges(1, 1, seed=0, first=0, last=1 if rank == 0 else 0, threads=1)
     weights = edge_weights(0, 0, len(src)) if sssp else None
@@ -155,7 +156,7 @@ def _load_construction(comm: Any, sssp: bool) -> None:
 
 
 def search_keys(graph: RankGraph, count: int, seed: int) -> Array:
-    """Different vertices that have an edge to another vertex, the same on every rank."""
+    """Distinct vertices that have an edge to another vertex, the same on every rank."""
     own = graph.own_sources()
     others = np.zeros(graph.num_vertices, dtype=np.uint8)
     others[own[own != graph.targets]] = 1
@@ -168,7 +169,7 @@ def search_keys(graph: RankGraph, count: int, seed: int) -> Array:
 
 
 def _in_old_ids(graph: RankGraph, parent: Array) -> Array:
-    """The parents of the rank's own vertices, by the numbers that the edges came with."""
+    """The parents of the rank's own vertices, in the ids of the input edges."""
     if graph.old_ids is None:
         return parent
     told: Array = np.where(parent < 0, parent, graph.old_ids[parent])
@@ -176,7 +177,7 @@ def _in_old_ids(graph: RankGraph, parent: Array) -> Array:
 
 
 def _in_new_ids(graph: RankGraph, told: Array) -> Array:
-    """The parents of all vertices, by the graph's numbers, on every rank."""
+    """The parents of all vertices, in the graph's ids, on every rank."""
     counts = np.diff(graph.bounds)
     whole = np.empty(graph.num_vertices, dtype=told.dtype)
     graph.comm.Allgatherv(told, [whole, counts])
@@ -214,7 +215,7 @@ def _spread(prefix: str, suffix: str, values: list[float], *, mean: bool = True)
 
 
 def _harmonic_deviation(rates: list[float]) -> float:
-    """The standard deviation of a harmonic mean, by the rule that the benchmark gives."""
+    """The standard deviation of a harmonic mean, by the benchmark's formula."""
     if len(rates) < 2:
         return 0.0
     inverse = 1 / np.array(rates)

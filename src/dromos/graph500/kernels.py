@@ -11,9 +11,9 @@ from dromos.jit import kernel
 
 @kernel
 def shortest_parents(thread, num_threads, root, first, offsets, targets, weights, distance, parent):
-    """For the vertices from ``first`` on, the end of an edge along which the distance comes about; -1 without one.
+    """For each vertex from ``first`` on, the neighbor through which its distance is reached; -1 if there is none.
 
-    Weights are above zero and their sums are exact, so that a parent is nearer than its child.
+    Weights are positive and their sums are exact, so that a parent is nearer than its child.
     """
     rows = offsets.size - 1
     base = offsets[0]

@@ -22,10 +22,10 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 def edge_weights(seed: int, first: int, last: int) -> Array:
-    """The weights of the edges numbered ``first..last``, uniform between 0 and 1, neither of them included.
+    """The weights of the edges numbered ``first..last``, uniform between 0 and 1, both excluded.
 
-    Each is an odd multiple of 2^-24 that depends on its edge's number and the seed alone. So sums are exact in 64 bits,
-    and no edge is of length zero, which would let parents run in a circle.
+    Each is an odd multiple of 2^-24 that depends only on the edge's number and the seed. So sums are exact in 64 bits,
+    and no edge has length zero, which would allow cycles of parents.
 
     >>> bool((edge_weights(1, 0, 100)[40:] == edge_weights(1, 40, 100)).all())
     True
@@ -59,10 +59,10 @@ def search(engine: ClusterEngine, graph: RankGraph, root: int) -> tuple[Array, A
 def find_distance_fault(graph: RankGraph, root: int, parent: Array, distance: Array) -> str:
     """The first rule that an answer breaks, the same text on every rank; empty if it is right.
 
-    1. the root is its own parent at distance 0, and parents lead every vertex with a parent there;
-    2. a vertex has a parent where it has a distance, and only there;
+    1. the root is its own parent at distance 0, and parents lead from every vertex with a parent to the root;
+    2. a vertex has a parent if and only if it has a distance;
     3. no edge of the graph is a shortcut, and none leaves the tree;
-    4. every vertex is as far as its parent and an edge between them.
+    4. the distance of every vertex is that of its parent plus an edge between them.
     """
     return next(filter(None, graph.comm.allgather(_fault(graph, root, parent, distance))), "")
 

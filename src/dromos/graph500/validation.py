@@ -1,4 +1,4 @@
-"""The five rules of Graph 500 for a search tree, each rank looking at its own rows only.
+"""The five rules of Graph 500 for a search tree, each rank checking only its own rows.
 
 1. following parents leads every vertex with a parent to the root: a tree without cycles;
 2. a tree edge joins levels that differ by one;
@@ -25,15 +25,15 @@ __all__ = ["find_fault", "tree_levels"]
 
 
 def tree_levels(parent: Array, root: int) -> Array:
-    """The depth of every vertex in the tree that ``parent`` tells; -1 where its ancestors do not lead to ``root``.
+    """The depth of every vertex in the tree given by ``parent``; -1 if its ancestors do not lead to ``root``.
 
-    Pointers are doubled, so a tree of any depth takes a logarithmic number of passes.
+    Uses pointer doubling, so a tree of any depth takes a logarithmic number of passes.
 
     >>> tree_levels(np.array([0, 0, 1, -1, 5, 4]), 0).tolist()
     [0, 1, 2, -1, -1, -1]
     """
     n = len(parent)
-    above = np.where((parent < 0) | (parent >= n), n, parent).astype(np.int64)  # n stands for "nowhere"
+    above = np.where((parent < 0) | (parent >= n), n, parent).astype(np.int64)  # n means "nowhere"
     above = np.append(above, n)
     above[root] = root
     steps = np.ones(n + 1, dtype=np.int64)
@@ -48,7 +48,7 @@ def tree_levels(parent: Array, root: int) -> Array:
 
 
 def find_fault(graph: RankGraph, root: int, parent: Array) -> str:
-    """The first rule that a tree breaks, the same text on every rank; empty if it is a right answer.
+    """The first rule that a tree breaks, the same text on every rank; empty if the tree is valid.
 
     ``parent`` is the whole array, on every rank: -1 outside the tree, the root its own parent.
     """
@@ -97,7 +97,7 @@ def _false_tree_edge(graph: RankGraph, root: int, parent: Array, sources: Array,
 
 
 def traversed_edges(graph: RankGraph, parent: Array) -> int:
-    """How many edges of the input lie in the tree's component: parallel edges and self-loops each count."""
+    """The number of input edges in the tree's component: parallel edges and self-loops each count."""
     sources = graph.own_sources()
     inside = parent[sources] >= 0
     loops = inside & (sources == graph.targets)

@@ -1,7 +1,8 @@
 """A rehearsal: the built-in algorithms on small graphs, in every way that kernels are compiled for.
 
-A kernel is compiled for the types of its arguments when it is called, so what there is to compile is found by calling.
-``dromos warm`` fills the cache folder of a machine by it, and wheels are built with the machine code that it asks for.
+A kernel is compiled for the types of its arguments when it is called, so the set of kernels to compile is found by
+calling. ``dromos warm`` fills the cache folder of a machine this way, and wheels contain the machine code of the
+kernels that the rehearsal requests.
 """
 
 from dromos.rehearsal.files import rehearse_files, rehearse_making

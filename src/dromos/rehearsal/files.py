@@ -1,4 +1,4 @@
-"""Making, changing, writing and reading graphs in the ways that kernels are compiled for."""
+"""Make, transform, write and read graphs in the ways that kernels are compiled for."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BUDGET: Final = 64 << 20
 
 
 def rehearse_making() -> None:
-    """Make graphs of arrays of each type, by each generator, and of other graphs."""
+    """Make graphs from arrays of each type, with each generator, and from other graphs."""
     draw = np.random.default_rng(1)
     ends = draw.integers(0, 50, (2, 300))
     for dtype in _ID_DTYPES:
@@ -65,7 +65,7 @@ def rehearse_files(graph: Graph, scratch: Path) -> None:
 
 
 def _change(graph: Graph) -> None:
-    """What is made of a graph."""
+    """Make the graphs that are derived from a graph."""
     names = (
         np.arange(graph.num_vertices) if graph.labels is None else graph.labels.values_of(np.arange(graph.num_vertices))
     )

@@ -14,7 +14,7 @@ __all__ = ["large_graphs", "small_graphs"]
 
 _VERTICES: Final = 64
 _AROUND_A_HUB: Final = 80
-_SCALE: Final = 17  # with fewer vertices some algorithms go about it as on small graphs
+_SCALE: Final = 17  # with fewer vertices some algorithms use their methods for small graphs
 _DENSE_SCALE: Final = 14
 _SIDE: Final = 300
 
@@ -23,8 +23,8 @@ _SIDE: Final = 300
 def small_graphs() -> tuple[Graph, ...]:
     """Graphs of all kinds that kernels are compiled for.
 
-    Undirected and directed ones (along which no edge leads back), without weights and with those of each type; and one
-    with a hub, which some algorithms go about in another way.
+    Undirected and directed ones (the latter acyclic), without weights and with weights of each type; and one with a
+    hub, which some algorithms treat differently.
 
     >>> len(small_graphs()), {graph.num_vertices for graph in small_graphs()}
     (9, {64, 81})
@@ -44,7 +44,7 @@ def small_graphs() -> tuple[Graph, ...]:
 
 @cache
 def large_graphs() -> tuple[Graph, ...]:
-    """Graphs that algorithms take for large, and which they are done with in tenths of a second; some are dense."""
+    """Graphs that algorithms treat as large, but finish in tenths of a second; some are dense."""
     hubs = generators.rmat(_SCALE, 4, seed=1, dedupe=True, drop_self_loops=True)
     forward = generators.rmat(_SCALE, 4, seed=1, symmetrize=False)
     whole = generators.with_random_weights(hubs, 1, 9)

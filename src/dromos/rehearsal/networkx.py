@@ -1,4 +1,4 @@
-"""Calls of the NetworkX backend that ask for all its kernels."""
+"""Calls of the NetworkX backend that request all its kernels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["rehearse_networkx"]
 
 
 def rehearse_networkx() -> None:
-    """Call every function of the backend on small graphs; those that are refused are left out."""
+    """Call every function of the backend on small graphs; calls that are refused are skipped."""
     import networkx as nx
     from networkx.utils.backends import _registered_algorithms as dispatched
 
@@ -34,9 +34,9 @@ def rehearse_networkx() -> None:
 
 
 def _call(function: Any, graph: Any, given: Mapping[str, Any]) -> None:
-    """Call a function with what it asks for, and with one argument more in turn.
+    """Call a function with its required arguments, and then with one optional argument in turn.
 
-    What goes wrong is not for us to tell: a graph is directed, or has no order, or something else is asked for.
+    Errors are ignored: a graph is directed, or has no order, or a function requires something else.
     """
     parameters = list(signature(function.orig_func).parameters.values())[1:]
     wanted = {p.name: given[p.name] for p in parameters if p.default is Parameter.empty and p.name in given}
@@ -50,7 +50,7 @@ def _call(function: Any, graph: Any, given: Mapping[str, Any]) -> None:
 
 
 def _arguments_for(graph: Any) -> Mapping[str, Any]:
-    """A value for each argument that functions of NetworkX ask for."""
+    """A value for each argument that functions of NetworkX require."""
     nodes = list(graph)
     half = len(nodes) // 2
     return {

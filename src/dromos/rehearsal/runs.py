@@ -1,4 +1,4 @@
-"""Calls of the built-in algorithms that ask for all their kernels."""
+"""Calls of the built-in algorithms that request all their kernels."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _OTHER_VALUES: Final[Mapping[str, tuple[Any, ...]]] = {
     "weight": (None, "weight"),
     "wide": (True,),
 }
-"""Values of arguments other than their defaults, which other kernels may be for."""
+"""Non-default values of arguments, which may need other kernels."""
 _SHORT: Final = {"max_iter": PAYS_FROM, "max_distance": 2, "on_limit": "return"}
-"""Arguments that end a run soon, but not before arcs on disk are worth sorting."""
+"""Arguments that end a run early, but not before arcs on disk are worth sorting."""
 _IN_PIECES: Final = ("sync-push-dd", "sync-pull-td")
-"""The paths that have kernels of their own where a graph comes in pieces."""
+"""The paths that have kernels of their own if a graph comes in pieces."""
 _BUDGET, _SMALL_BUDGET = "64M", "12M"
 
 
@@ -64,7 +64,7 @@ class _Way(NamedTuple):
 def rehearse(algorithm: Callable[..., Any], graph: Graph, scratch: Path) -> None:
     """Run an algorithm on a small graph in all ways: in memory, on each path, in slices and parts, and on disk.
 
-    ``scratch`` is a folder that files may be left in. A call that an algorithm refuses is left out: it wants weights,
+    ``scratch`` is a folder in which files may be left. A call that an algorithm refuses is skipped: it needs weights,
     or an order, or both directions.
 
     >>> import dromos as dr, tempfile
@@ -74,7 +74,7 @@ def rehearse(algorithm: Callable[..., Any], graph: Graph, scratch: Path) -> None
     others = [{name: value} for name in parameters for value in _OTHER_VALUES.get(name, ())]
     more_sources = [other for other in others if "sources" in other]
     for way in _ways(graph, scratch):
-        # from all vertices takes long, and asks for kernels of its own only where nothing else is chosen
+        # starting from all vertices takes long, and needs kernels of its own only if no option is chosen
         few = {"sources": range(2)} if "sources" in parameters and way.options else {}
         for other in [{}, *others] if way.others else [{}, *more_sources]:
             with way.setting():
@@ -82,7 +82,7 @@ def rehearse(algorithm: Callable[..., Any], graph: Graph, scratch: Path) -> None
 
 
 def rehearse_large(algorithm: Callable[..., Any], graph: Graph, scratch: Path) -> None:
-    """Run an algorithm on a large graph, in memory and on disk; from a few vertices where it can be.
+    """Run an algorithm on a large graph, in memory and on disk; from a few vertices if possible.
 
     >>> import dromos as dr, tempfile
     >>> rehearse_large(dr.degree_distribution, dr.generators.path(4), Path(tempfile.mkdtemp()))
@@ -132,7 +132,7 @@ def _stores(graph: Graph, scratch: Path) -> Iterator[StoredGraph]:
 
 
 def arguments_for(graph: Graph, scratch: Path) -> Mapping[str, Any]:
-    """A value for each argument that algorithms ask for.
+    """A value for each argument that algorithms require.
 
     >>> import dromos as dr
     >>> arguments_for(dr.generators.path(4), Path("."))["sources"]

@@ -1,7 +1,7 @@
 """A program's functions in CUDA C++, as the kernels in ``engines/cuda/kernels`` call them.
 
-The text is a function of the program and the graph's types alone. Hooks that every device has are in
-:mod:`dromos.codegen.hooks`; here is what a GPU needs beside them.
+The text is a function of the program and the graph's types alone. Hooks that every device shares are in
+:mod:`dromos.codegen.hooks`; here are those that only a GPU needs.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _constants(typed: TypedProgram, analysis: Analysis) -> list[str]:
 
 
 def _asks_source(typed: TypedProgram) -> bool:
-    """Whether a message depends on what a run wrote before: its source's fields, or those of an edge."""
+    """Whether a message depends on state written earlier in the run: fields of its source, or of an edge."""
     return any(
         node.op == "edge_field" or (node.op == "field" and node.role == "source")
         for node in walk([*typed.ir.message, typed.ir.sends])
@@ -77,7 +77,7 @@ def _asks_source(typed: TypedProgram) -> bool:
 
 
 def _claiming(printer: CudaPrinter) -> list[str]:
-    """``is_open``: whether a vertex takes a message. ``claim_store``: ``update`` for one that does, without a look."""
+    """``is_open``: whether a vertex takes a message. ``claim_store``: ``update`` for such a vertex, without a test."""
     claimed = printer.analysis.claimed
     found = guard(printer.ir.update) if claimed is not None else None
     if claimed is None or found is None:
@@ -95,7 +95,7 @@ def _claiming(printer: CudaPrinter) -> list[str]:
 
 
 def _messages(printer: CudaPrinter) -> list[str]:
-    """Messages of other lanes of a warp, and those that other threads may be merging into."""
+    """Hooks for messages of other lanes of a warp, and for messages that other threads may be merging into."""
     dtypes = printer.typed.accumulators
     parts = [printer.part("m", i) for i in range(len(dtypes))]
     newest = [f"({C_NAMES[d]}){printer.newest_accumulator(i)}" for i, d in enumerate(dtypes)]
@@ -113,7 +113,7 @@ def _messages(printer: CudaPrinter) -> list[str]:
 
 
 def _reductions(printer: CudaPrinter) -> list[str]:
-    """Reductions of other lanes and blocks, and as the next superstep sees them."""
+    """Hooks that merge reductions of lanes and blocks, and show them to the next superstep."""
     names = [r.name for r in printer.ir.reductions]
     dtypes = [printer.typed.reduction_type(name) for name in names]
     moved = _shuffled([f"R.r_{name}" for name in names], dtypes, "xor_sync(FULL", "step")
@@ -126,6 +126,6 @@ def _reductions(printer: CudaPrinter) -> list[str]:
 
 
 def _shuffled(values: Sequence[str], dtypes: Sequence[np.dtype[Any]], how: str, who: str) -> list[str]:
-    """The same values of another lane; those of less than four bytes travel as an int."""
+    """The same values from another lane; those of less than four bytes are shuffled as an int."""
     sent = [f"(int){value}" if dtype.itemsize < 4 else value for value, dtype in zip(values, dtypes, strict=True)]
     return [f"({C_NAMES[d]})__shfl_{how}, {value}, {who})" for value, d in zip(sent, dtypes, strict=True)]

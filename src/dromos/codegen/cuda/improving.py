@@ -1,4 +1,4 @@
-"""Messages applied at once, by one atomic, and the order in which vertices are settled."""
+"""Applying messages directly with one atomic, and the order in which vertices are settled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["can_improve", "improving"]
 
 
 def can_improve(typed: TypedProgram, analysis: Analysis) -> str | None:
-    """The field to which one atomic applies a message; None if it takes more than that."""
+    """The field to which one atomic can apply a message; None if that is not enough."""
     name = analysis.monotone or analysis.delta
     ir = typed.ir
     if (
@@ -32,7 +32,7 @@ def can_improve(typed: TypedProgram, analysis: Analysis) -> str | None:
 
 
 def improving(printer: CudaPrinter) -> list[str]:
-    """``improve``: apply a message by one atomic, after a ``look`` if it can. ``take_delta``: take what is sent."""
+    """``improve``: apply a message with one atomic, after a ``look`` if possible. ``take_delta``: take what is sent."""
     typed = printer.typed
     name = can_improve(typed, printer.analysis)
     improved = _improve(printer, name) if name is not None else printer.give("false")
@@ -62,7 +62,7 @@ def _improve(printer: CudaPrinter, name: str) -> list[str]:
 
 
 def _take_delta(printer: CudaPrinter, name: str) -> list[str]:
-    """Take the delta by one exchange; the other fields that ``sent`` writes belong to the sender alone."""
+    """Take the delta with one exchange; the other fields that ``sent`` writes are private to the sender."""
     ir, writes = printer.ir, printer.by_name["sent"].writes
     others = [(field, i) for field in ir.written if field != name for i in range(ir.field(field).width)]
     values = {where: printer.item("fresh", i, len(writes)) for i, where in enumerate(writes)}
@@ -75,7 +75,7 @@ def _take_delta(printer: CudaPrinter, name: str) -> list[str]:
 
 
 def _priority(printer: CudaPrinter) -> list[str]:
-    """The value that vertices are ordered by, and the ends of its type; 0 where the program asks for no order."""
+    """The value by which vertices are ordered, and the limits of its type; 0 if the program has no order."""
     found = printer.analysis.priority
     name = found[0] if found is not None and printer.ir.field(found[0]).size is None else None
     dtype = np.dtype(np.int32) if name is None else printer.typed.dtype(name)

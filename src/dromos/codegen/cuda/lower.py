@@ -1,6 +1,6 @@
-"""Expressions as CUDA C++ text: one small function an operator, in a table.
+"""Expressions as CUDA C++ text: one small function per operator, in a table.
 
-C++ promotes narrow integers and leaves overflow undefined; ``arithmetic.cuh`` has functions that wrap around and give
+C++ promotes narrow integers and leaves overflow undefined. The functions in ``arithmetic.cuh`` wrap around and return
 exactly the type of their first argument, so that every processor computes the same numbers.
 """
 
@@ -60,7 +60,7 @@ def c_literal(value: Any, dtype: np.dtype[Any]) -> str:
 
 
 def _cast(text: str, dtype: np.dtype[Any], source: np.dtype[Any] | None = None) -> str:
-    """``text`` converted to ``dtype``; as it is if it is known to be of that type."""
+    """``text`` converted to ``dtype``; unchanged if it is known to have that type."""
     if source == dtype:
         return text
     return f"({text} != 0)" if dtype.kind == "b" else f"convert<{C_NAMES[dtype]}>({text})"
@@ -70,7 +70,7 @@ Emit = Callable[[Signature, Sequence[str]], str]
 
 
 def _infix(symbol: str, wrapping: str) -> Emit:
-    """An operator of floats; of integers the function that wraps around."""
+    """An operator for floats; for integers the function that wraps around."""
     return lambda s, a: f"({a[0]} {symbol} {a[1]})" if s.result.dtype.kind == "f" else f"{wrapping}({a[0]}, {a[1]})"
 
 
@@ -87,7 +87,7 @@ def _call(function: str) -> Emit:
 
 
 def _math(function: str) -> Emit:
-    """A function of the mathematical library, in the precision of its argument."""
+    """A function of the math library, in the precision of its argument."""
     return lambda s, a: f"{function}{'f' if s.result.dtype == np.float32 else ''}({', '.join(a)})"
 
 
@@ -125,14 +125,14 @@ _LOWERING: Final[Mapping[str, Emit]] = {
 
 
 def _row(node: Expr, s: Signature, a: Sequence[str]) -> str:
-    """A vertex's value by its id; 0 for an id that no vertex has."""
+    """A vertex's value by its id; 0 for an id that is not a vertex."""
     component, size = node.attr
     place = a[1] if size is None else f"{a[1]} * {size} + {component}"
     return f"(0 <= {a[1]} && {a[1]} < {a[2]} ? {a[0]}[{place}] : {c_literal(0, s.result.dtype)})"
 
 
 class _CudaLowered(Lowered):
-    """The walk over expressions, written in C++."""
+    """Lowers expressions to C++."""
 
     repeating = frozenset({"isnan", "at"})
 
@@ -154,7 +154,7 @@ class _CudaLowered(Lowered):
 def lower(
     roots: Sequence[Expr], dtypes: Sequence[np.dtype[Any]], typing: Typing, name: Callable[[Expr], str]
 ) -> tuple[list[str], list[str]]:
-    """Statements, and the text of each of ``roots`` in the type wanted for it; ``name`` names the symbols.
+    """Statements, and the text of each of ``roots`` in its requested type; ``name`` names the symbols.
 
     >>> from dromos.program.expr import build
     >>> from dromos.program.types import GraphTypes

@@ -1,4 +1,4 @@
-"""How CUDA C++ is written: the syntax of a program's functions and hooks."""
+"""Printing a program's functions and hooks as CUDA C++."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _TYPES: Final = {
     "E": "const EdgeFields&", "A": "const Merged&", "K": "const Context&", "R": "Reduced", "arc": "eid",
     "weight": "Weight", "locks": "unsigned*",
 }  # fmt: skip
-"""The types of what hooks take, by name."""
+"""The types of the arguments of hooks, by name."""
 _OPERATORS: Final = {"SUM": "({a} + {b})", "OR": "({a} | {b})", "AND": "({a} & {b})"}
 
 
 class CudaPrinter(Printer):
-    """Writes C++. What a function takes is a name of :data:`_TYPES`, or a type and a name."""
+    """Writes C++. An argument of a function is a name in :data:`_TYPES`, or a type and a name."""
 
     both, either, newest_message = "&&", "||", "load_newest"
 
@@ -182,7 +182,7 @@ class CudaPrinter(Printer):
 
 
 def place_of(row: str, size: int | None, index: int) -> str:
-    """The index of a component in the array of a field: rows of a vector field lie one after the other."""
+    """The index of a component in the array of a field: rows of a vector field are contiguous."""
     return row if size is None else f"(i64){row} * {size} + {index}"
 
 

@@ -1,7 +1,7 @@
-"""The structures that kernels take: one list of members a structure, which gives both its C++ text and its NumPy type.
+"""The structures that kernels take: one list of members per structure gives its C++ text and its NumPy type.
 
-A pointer is 8 bytes on the host too, so a host record with the same members, aligned as C aligns them, is passed to a
-kernel by value.
+A pointer is 8 bytes on the host too, so a host record with the same members and C's alignment is passed to a kernel by
+value.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ POINTER = np.dtype(np.uint64)
 
 
 class Member(NamedTuple):
-    """One member: its C++ type, its name, and what it is on the host."""
+    """One member: its C++ type, its name, and its type on the host."""
 
     c_type: str
     name: str
@@ -42,7 +42,7 @@ def pointer(c_type: str, name: str) -> Member:
 
 
 def declare(structure: str, members: Sequence[Member]) -> str:
-    """The C++ text of a structure; one without members gets one that nobody reads.
+    """The C++ text of a structure; an empty one gets an unused member.
 
     >>> declare("Fields", [pointer("int", "f_level")])
     'struct Fields { int* f_level; };'
@@ -62,12 +62,12 @@ def _stored(dtypes: Iterable[tuple[str, np.dtype[Any]]]) -> tuple[Member, ...]:
 
 
 def field_members(typed: TypedProgram) -> tuple[Member, ...]:
-    """``Fields``: where each field of the vertices lies."""
+    """``Fields``: pointers to the vertex fields."""
     return _stored((f"f_{spec.name}", typed.dtype(spec.name)) for spec in typed.ir.fields)
 
 
 def edge_members(typed: TypedProgram) -> tuple[Member, ...]:
-    """``EdgeFields``: where each field of the arcs lies, and what is given by edge."""
+    """``EdgeFields``: pointers to the edge fields, and to the values given per edge."""
     given = [(f"e_{spec.name}", typed.types.resolve(spec.dtype)) for spec in typed.ir.edge_params]
     return (
         *_stored((f"e_{spec.name}", typed.dtype(spec.name)) for spec in typed.ir.edge_fields),
@@ -76,17 +76,17 @@ def edge_members(typed: TypedProgram) -> tuple[Member, ...]:
 
 
 def shared_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type in which messages of ``dtype`` are merged in memory: atomics have 4 bytes at least."""
+    """The type in which messages of ``dtype`` are merged in memory: atomics need at least 4 bytes."""
     return np.dtype(np.int32) if dtype.itemsize < 4 else dtype
 
 
 def merged_members(typed: TypedProgram) -> tuple[Member, ...]:
-    """``Merged``: the accumulators of messages, a component each."""
+    """``Merged``: the accumulators of messages, one per component."""
     return _stored((f"a{i}", shared_type(dtype)) for i, dtype in enumerate(typed.accumulators))
 
 
 def context_members(typed: TypedProgram) -> tuple[Member, ...]:
-    """``Context``: what belongs to no vertex, and where parameters that do lie."""
+    """``Context``: values that belong to no vertex, and pointers to the parameters that do."""
     ids = C_NAMES[typed.types.id]
     params = []
     for spec in typed.ir.context_params:

@@ -1,6 +1,6 @@
-"""Compile-time flags put into the text of a skeleton, before the compiler sees it.
+"""Fold compile-time flags into the text of a skeleton before it is compiled.
 
-What is not in the text costs nothing.
+Branches that are ruled out cost nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["fold_flags"]
 def fold_flags(text: str, flags: Mapping[str, bool]) -> str:
     """The module ``text`` with ``flags`` as constants in its functions, and without the branches that they rule out.
 
-    A function that uses no flag stays as it is, comments and all.
+    A function that uses no flag is unchanged, including its comments.
 
     >>> print(fold_flags("def f(x):\\n    return 1 if FAST and x else 2  # why", {"FAST": True}))
     def f(x):
@@ -35,7 +35,7 @@ def fold_flags(text: str, flags: Mapping[str, bool]) -> str:
 
 
 class _Folding(ast.NodeTransformer):
-    """Replaces flags by their values and what follows from them."""
+    """Replaces flags by their values, and simplifies what depends on them."""
 
     def __init__(self, flags: Mapping[str, bool]) -> None:
         self._flags = flags
@@ -60,7 +60,7 @@ class _Folding(ast.NodeTransformer):
         return self.visit(node.body if node.test.value else node.orelse)
 
     def _condition(self, node: ast.expr) -> ast.expr:
-        """An expression of which only the truth counts."""
+        """Fold an expression of which only the truth value matters."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             node.operand = self._condition(node.operand)
             return ast.Constant(not node.operand.value) if isinstance(node.operand, ast.Constant) else node
@@ -72,7 +72,7 @@ class _Folding(ast.NodeTransformer):
         for value in map(self._condition, node.values):
             if not isinstance(value, ast.Constant):
                 left.append(value)
-            elif bool(value.value) != neutral:  # decides, if what stands before it does not
+            elif bool(value.value) != neutral:  # decides the result, unless an earlier operand does
                 left.append(value)
                 break
         if len(left) < 2:

@@ -1,6 +1,6 @@
 """A program's hooks in Python, as the skeletons in ``engines/cpu/skeletons`` call them.
 
-Those that every device has are in :mod:`dromos.codegen.hooks`; here is what the CPU's skeletons need beside them.
+Hooks that every device shares are in :mod:`dromos.codegen.hooks`; here are those that only the CPU's skeletons need.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ __all__ = ["CLAIMING_LOAD", "hooks_text", "skeleton_flags", "wanting_levels"]
 _PRELUDE: Final = """from dromos.intrinsics import *
 from dromos.jit import LINE, inline, kernel, barrier, publish, published, total"""
 CLAIMING_LOAD: Final = "load_unordered"
-"""How a claim reads: it needs no fresh value, since the swap tells whether it was. So loads may be merged, and left out
-where nothing comes of them."""
+"""The load for claims: it need not be fresh, since the swap detects a stale value. So the compiler may merge such
+loads, and drop those whose values are not used."""
 _LAST_BIN: Final = 1 << 61
 _CLAIM: Final = (*ADDRESSES["update"], "contested")
 
@@ -85,7 +85,7 @@ def _reducing(printer: PythonPrinter) -> list[str]:
 
 
 def _old_values(printer: PythonPrinter) -> list[str]:
-    """A vertex's old state as values in registers instead of rows of a copy."""
+    """Hooks that keep a vertex's old state in registers instead of rows of a copy."""
     ir = printer.ir
     kept = [(name, index) for name in ir.written for index in range(ir.field(name).width)]
     now = [printer.look_up(Expr("field", attr=("new", name, index))) for name, index in kept]
@@ -110,7 +110,7 @@ def _old_values(printer: PythonPrinter) -> list[str]:
 
 
 def _ordering(printer: PythonPrinter) -> list[str]:
-    """What is needed to settle vertices in the order of a field; nothing for a program that asks for no order."""
+    """Hooks to settle vertices in the order of a field; placeholders for a program without an order."""
     priority = printer.analysis.priority
     name = priority[0] if priority is not None else printer.ir.fields[0].name
     own = Expr("field", attr=("source", name, 0))
@@ -124,7 +124,7 @@ def _ordering(printer: PythonPrinter) -> list[str]:
 
 
 def _bucket(kind: str) -> list[str]:
-    """The bin of a value, kept within the bins that kernels can tell apart; a NaN comes last."""
+    """The bin of a value, clamped to the bins that kernels can distinguish; NaN is last."""
     if kind == "f":
         place = "value * scale"
         last, first = f"np.float64({_LAST_BIN})", f"np.float64({-_LAST_BIN})"
@@ -140,7 +140,7 @@ def _bucket(kind: str) -> list[str]:
 
 
 def _claiming(printer: PythonPrinter) -> str:
-    """How a vertex takes its one message: by a compare-and-swap of the field that tells whether it has."""
+    """The hook by which a vertex takes its only message: a compare-and-swap of the field that shows whether it has."""
     analysis = printer.analysis
     if analysis.search is not None:
         return _claiming_levels(printer, analysis.search)
@@ -175,7 +175,7 @@ def _claiming(printer: PythonPrinter) -> str:
 
 
 def _before_claims(printer: PythonPrinter) -> list[str]:
-    """Who wants a message while nobody writes, and a request for the lines that a claim writes to."""
+    """Hooks that test for wanting a message without concurrent writes, and prefetch the lines that a claim writes."""
     search = printer.analysis.search
     if search is not None:
         unreached = printer.literal(search.unreached, printer.typed.dtype(search.field))
@@ -191,7 +191,7 @@ def _before_claims(printer: PythonPrinter) -> list[str]:
 
 
 def _claiming_levels(printer: PythonPrinter, search: LevelSearch) -> str:
-    """The same where the field is a level, and the message a smaller one."""
+    """The same if the field is a level, and the message a smaller one."""
     column = f"S[{printer.slot(search.field)}]"
     return printer.define(
         "claim_store", _CLAIM, "",
@@ -208,7 +208,7 @@ def _claiming_levels(printer: PythonPrinter, search: LevelSearch) -> str:
 
 
 def wanting_levels(typed: TypedProgram, search: LevelSearch) -> str:
-    """Who still wants a message in such a search: who was not reached."""
+    """The hook that tests whether a vertex still wants a message in such a search: whether it was not reached."""
     printer = PythonPrinter(typed)
     unreached = printer.literal(search.unreached, typed.dtype(search.field))
     test = f"{CLAIMING_LOAD}(S[{printer.slot(search.field)}], v) == {unreached}"

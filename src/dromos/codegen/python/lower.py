@@ -1,8 +1,8 @@
-"""Expressions as Python text that is compiled: one small function an operator, in a table.
+"""Expressions as Python text for the compiler: one small function per operator, in a table.
 
-The compiler widens integers (``int32 + int32`` is ``int64``), so every result is cast back to its inferred type, and
-what NumPy defines but a processor does not (shifts past the width, the lowest integer over -1) is spelled out. Integers
-of 64 bits are added as unsigned: LLVM is told that signed ones never overflow, and takes ``a + b > b`` for ``a > 0``.
+The compiler widens integers (``int32 + int32`` is ``int64``), so every result is cast back to its inferred type. Cases
+that NumPy defines but a processor does not (shifts past the width, the lowest integer over -1) are written out. 64-bit
+integers are added as unsigned: LLVM is told that signed ones never overflow, and simplifies ``a + b > b`` to ``a > 0``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def literal(value: Any, dtype: np.dtype[Any]) -> str:
 
 
 def cast(text: str, dtype: np.dtype[Any], source: np.dtype[Any] | None = None) -> str:
-    """``text`` converted to ``dtype``; as it is if it is known to be of that type."""
+    """``text`` converted to ``dtype``; unchanged if it is known to have that type."""
     if source == dtype:
         return text
     if source is not None and source.kind == "f" and dtype.kind in "iu":
@@ -46,7 +46,7 @@ def cast(text: str, dtype: np.dtype[Any], source: np.dtype[Any] | None = None) -
 
 
 def _whole(text: str, dtype: np.dtype[Any]) -> str:
-    """A float as an integer: it stops at the ends of the type, and NaN is 0, whatever the processor would do."""
+    """A float as an integer: clamped to the range of the type, and 0 for NaN, whatever the processor would do."""
     ends = np.iinfo(dtype)
     low, high = float(ends.min), 2.0 ** (ends.bits - (dtype.kind == "i"))
     least, most, zero = (literal(value, dtype) for value in (ends.min, ends.max, 0))
@@ -55,7 +55,7 @@ def _whole(text: str, dtype: np.dtype[Any]) -> str:
 
 
 def bare(text: str) -> str:
-    """``text`` without the parentheses around all of it."""
+    """``text`` without enclosing parentheses."""
     if not (text.startswith("(") and text.endswith(")")):
         return text
     depth = 0
@@ -74,7 +74,7 @@ def _infix(symbol: str) -> Emit:
 
 
 def _wrapping(symbol: str) -> Emit:
-    """An operator that wraps around; narrower integers have room in 64 bits, until they are cast back."""
+    """An operator that wraps around; narrower integers fit into 64 bits until they are cast back."""
     plain = _infix(symbol)
 
     def emit(s: Signature, a: Sequence[str]) -> str:
@@ -99,7 +99,7 @@ def _call(function: str) -> Emit:
 
 
 def _natural(s: Signature) -> np.dtype[Any] | None:
-    """The type that the compiler gives a result, where it is surely the inferred one."""
+    """The type that the compiler infers for a result, if it is certainly the inferred one."""
     dtype = s.operands[0]
     return dtype if dtype in (np.float64, np.float32, np.int64, np.uint64) else None
 
@@ -127,7 +127,7 @@ def _invert(s: Signature, a: Sequence[str]) -> str:
 
 
 def _shift(symbol: str) -> Emit:
-    """Shifts by the width or more give 0, or the sign; a negative count is such a shift too."""
+    """Shifts by the width or more give 0, or the sign; so does a negative count."""
 
     def emit(s: Signature, a: Sequence[str]) -> str:
         dtype = s.result.dtype
@@ -168,14 +168,14 @@ LOWERING: Final[Mapping[str, Emit]] = {
 
 
 def _row(node: Expr, s: Signature, a: Sequence[str]) -> str:
-    """A vertex's value by its id; 0 for an id that no vertex has."""
+    """A vertex's value by its id; 0 for an id that is not a vertex."""
     component, size = node.attr
     entry = f"{a[0]}[np.uintp({a[1]})" + ("]" if size is None else f", {component}]")
     return f"({entry} if 0 <= {a[1]} and {a[1]} < {a[2]} else {literal(0, s.result.dtype)})"
 
 
 class _PythonLowered(Lowered):
-    """The walk over expressions, written in Python."""
+    """Lowers expressions to Python."""
 
     repeating = frozenset({"min", "max", "lshift", "rshift", "floordiv", "mod", "cast", "at"})
 
@@ -197,7 +197,7 @@ class _PythonLowered(Lowered):
 def lower(
     roots: Sequence[Expr], dtypes: Sequence[np.dtype[Any]], typing: Typing, name: Callable[[Expr], str]
 ) -> tuple[list[str], list[str]]:
-    """Statements, and the text of each of ``roots`` in the type wanted for it; ``name`` names the symbols.
+    """Statements, and the text of each of ``roots`` in its requested type; ``name`` names the symbols.
 
     >>> from dromos.program.expr import build, const
     >>> from dromos.program.types import GraphTypes

@@ -1,4 +1,4 @@
-"""How Python that is compiled is written: the syntax of a program's functions and hooks."""
+"""Printing a program's functions and hooks as Python for the compiler."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from dromos.program.monoid import Monoid
 __all__ = ["ASYNCHRONOUS_LOAD", "CONTEXT", "PythonPrinter", "context_names", "returned"]
 
 CONTEXT: Final = ("superstep", "num_vertices", "num_arcs", "out_degree", "in_degree")
-"""What stands at the front of the context tuple ``K``; the parameters follow, then the reductions, as declared,
-then the fields that are read by id.
+"""The first entries of the context tuple ``K``; the parameters follow, then the reductions, as declared, then the
+fields that are read by id.
 
-For ``out_degree`` that is the graph's offsets, which are at hand anyway; for ``in_degree`` an array of the degrees."""
+For ``out_degree`` the entry is the graph's offsets, which exist anyway; for ``in_degree`` an array of the degrees."""
 
 ASYNCHRONOUS_LOAD: Final = "load_relaxed"
-"""How fields are read that other threads write meanwhile, by relaxed stores."""
+"""The load for fields that other threads write concurrently, by relaxed stores."""
 _OPERATORS: Final = {
     "SUM": "({a} + {b})", "OR": "({a} | {b})", "AND": "({a} & {b})",
     "MIN": "({b} if {b} < {a} else {a})", "MAX": "({b} if {b} > {a} else {a})",
@@ -35,13 +35,13 @@ _ATOMICS: Final = {
 
 
 def context_names(typed: TypedProgram) -> list[str]:
-    """What is in the context, in its order."""
+    """The names of the context's entries, in order."""
     ir = typed.ir
     return [*CONTEXT, *(p.name for p in ir.context_params), *(r.name for r in ir.reductions), *map(_table, ir.tables)]
 
 
 def _table(name: str) -> str:
-    """What a field that is read by id is called in the context: no name of a user's has a space."""
+    """The context name of a field that is read by id: user-defined names cannot contain a space."""
     return f"last {name}"
 
 
@@ -57,7 +57,7 @@ def returned(results: Sequence[str]) -> list[str]:
 class PythonPrinter(Printer):
     """Writes Python. A message of one component is a number, one of several a tuple; reductions are always a tuple.
 
-    ``shared``: the atomic load that fields are read by where other threads write them meanwhile, by relaxed stores.
+    ``shared``: the atomic load for fields that other threads write concurrently, by relaxed stores.
     """
 
     both, either, newest_message = "and", "or", "load_message"
@@ -109,7 +109,7 @@ class PythonPrinter(Printer):
     # ---- places --------------------------------------------------------------------------------------------------
 
     def slot(self, name: str) -> int:
-        """Where a field stands among the fields."""
+        """The position of a field among the fields."""
         return next(i for i, spec in enumerate(self.ir.fields) if spec.name == name)
 
     def field(self, fields: str, name: str, index: int) -> str:
@@ -124,7 +124,7 @@ class PythonPrinter(Printer):
         return f"D[{slot}][{_index('arc')}{_component(self.ir.field(name).size, index)}] = {value}"
 
     def store_shared(self, name: str, index: int, value: str, fields: str = "D") -> str:
-        """Set a component of a field of ``v`` while others may read it."""
+        """Set a component of a field of ``v`` while other threads may read it."""
         return f"store_relaxed({fields}[{self.slot(name)}], {_place('v', self.ir.field(name).size, index)}, {value})"
 
     def item(self, local: str, index: int, count: int) -> str:
@@ -138,7 +138,7 @@ class PythonPrinter(Printer):
 
     @property
     def _racing(self) -> bool:
-        """Whether an offer is read by some while its vertex renews it."""
+        """Whether an offer may be read while its vertex updates it."""
         return is_offered_in_place(self.ir, self.analysis)
 
     def accumulator(self, index: int) -> str:
@@ -161,7 +161,7 @@ class PythonPrinter(Printer):
         return ["lock(locks, v)", call, "unlock(locks, v)"]
 
     def updated(self, update: Function) -> tuple[list[str], list[str]]:
-        """Other threads may write meanwhile: each component is read once, so that what is compared was updated."""
+        """Other threads may write concurrently: read each component once, to compare the value that was updated."""
         reader = PythonPrinter(self.typed, shared=ASYNCHRONOUS_LOAD)
         own = [Expr("field", attr=("vertex", name, index)) for name, index in update.writes]
         read = {a.leaf: a.name for a in update.arguments if a.leaf.op == "field"}
@@ -216,12 +216,12 @@ def _row(role: str) -> str:
 
 
 def _index(row: str) -> str:
-    """A row as an index: unsigned, which spares the test for one that counts from the end."""
+    """A row as an unsigned index, which avoids the test for negative indices."""
     return f"np.uintp({row})"
 
 
 def _place(row: str, size: int | None, index: int) -> str:
-    """A row, and a component of a vector, as an intrinsic takes them."""
+    """A row, and a component of a vector, as arguments of an intrinsic."""
     return row if size is None else f"({row}, {index})"
 
 

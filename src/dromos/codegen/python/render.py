@@ -1,9 +1,9 @@
-"""A program as a source module: its small functions of scalars, and the same ones addressed by vertex and edge.
+"""A program as a source module: its small functions on scalars, and the same functions addressed by vertex and edge.
 
 The module depends on NumPy and the compiler only, and its text is a function of the program and the graph's types
-alone. Kernels are appended to it and decorated with its ``kernel``: what a kernel calls is then in the text that names
-the module, so a cached kernel never calls stale code. The small functions are not cached one by one; they end up
-inside the kernels.
+alone. Kernels are appended to it and decorated with its ``kernel``. The text that names the module thus includes
+everything that a kernel calls, so a cached kernel never calls stale code. The small functions are not cached
+individually; they are inlined into the kernels.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ _PRELUDE: Final = "from dromos.jit import inline, kernel"
 def render(typed: TypedProgram, prelude: str = _PRELUDE, *, shared: str = "") -> str:
     """The text of the module that holds a program's functions; ``prelude`` defines the decorators.
 
-    ``shared``: the atomic load that fields are read by where other threads write them meanwhile, by relaxed stores; the
-    prelude then brings both.
+    ``shared``: the atomic load for fields that other threads write concurrently, by relaxed stores; the prelude then
+    provides both.
 
     >>> import numpy as np
     >>> import dromos.program as dr

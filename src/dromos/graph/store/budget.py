@@ -1,4 +1,4 @@
-"""How a conversion's memory is shared out."""
+"""How the memory of a conversion is divided."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _BUILD_FACTOR = 5  # the builder holds its input, its keys, the result and a spa
 
 @dataclass(frozen=True)
 class Budget:
-    """A number of bytes, and what each step may take of it.
+    """A number of bytes, and how much of it each step may use.
 
-    It counts the arrays that the conversion holds; the interpreter, its libraries and the compiled code come on top.
+    It counts the arrays of the conversion; the interpreter, its libraries and the compiled code are not included.
     """
 
     memory: int
@@ -33,30 +33,30 @@ class Budget:
 
     @property
     def frame_edges(self) -> int:
-        """Edges that are worked on at once while they stream by."""
+        """Edges processed at once while they are streamed."""
         return self.memory // _BYTES_A_FRAME_EDGE
 
     @property
     def waiting_bytes(self) -> int:
-        """Edges that wait in memory until a good number can be written to their part together."""
+        """Bytes of edges that are collected in memory before they are written to their parts."""
         return self.memory // 4
 
     @property
     def rows_at_once(self) -> int:
-        """Rows that are built at once."""
+        """Rows built at once."""
         return self.memory // _BYTES_A_ROW
 
     @property
     def table_bytes(self) -> int:
-        """A table over the vertices: the dictionary of string ids, the marks of the ids seen."""
+        """Bytes of a table over the vertices: the dictionary of string ids, or the marks of the ids seen."""
         return self.memory // 4
 
     def arcs_at_once(self, arc_bytes: int) -> int:
-        """Arcs that are sorted in memory at once."""
+        """Arcs sorted in memory at once."""
         return self.memory * 6 // 10 // (_BUILD_FACTOR * arc_bytes)
 
     def check_block(self, nbytes: int) -> None:
-        """Refuse a reader whose blocks alone would take too much."""
+        """Raise an error if the blocks of a reader alone would take too much."""
         if 4 * nbytes > self.memory:
             raise ResourceError(
                 f"the file is read in blocks of {human_bytes(nbytes)}, too much for memory={human_bytes(self.memory)}; "

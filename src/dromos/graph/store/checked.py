@@ -1,4 +1,4 @@
-"""The rows of an opened store, checked once for a file: before a kernel may index by them, and not at every open."""
+"""Checking the rows of a store once per file: before a kernel may index by them, and not at every open."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from dromos.graph.store.mapped import map_of
 __all__ = ["check_stored_rows"]
 
 QUIET_SECONDS = 2.0
-"""Time stamps are coarse: what is written to a file just after it was looked at may leave them as they are."""
+"""Time stamps are coarse: a write just after the file was inspected may leave them unchanged."""
 
 NOTED_BYTES = 64 << 20
-"""Files from this size on are noted in the cache folder, for the next process; smaller ones take milliseconds."""
+"""Files of this size or more are noted in the cache folder for later processes; smaller ones take milliseconds."""
 
 
 class FileState(NamedTuple):
-    """A file as it was when it was looked at: any write to it since gives another value.
+    """The state of a file when it was inspected: any later write gives another value.
 
-    The time of the last status change is among them, because a program that writes to a file can set back the time of
-    its last modification, but not this one.
+    It includes the time of the last status change, because a program that writes to a file can reset the time of its
+    last modification, but not this one.
     """
 
     identity: str
@@ -47,7 +47,7 @@ class FileState(NamedTuple):
 
 
 _known: set[tuple[FileState, str]] = set()
-"""The files, and which rows of them, that this process has found right."""
+"""The files, and which of their rows, that this process has found valid."""
 
 
 def check_stored_rows(
@@ -61,13 +61,13 @@ def check_stored_rows(
 ) -> None:
     """Raise :class:`~dromos.errors.CorruptFileError` unless the arrays are the rows of a graph.
 
-    ``prefix`` is that of their sections, and ``status`` the file's when it was opened. What was read into memory is
-    looked at for every graph; what is mapped, once for a file.
+    ``prefix`` is that of their sections, and ``status`` the file's status when it was opened. Rows read into memory are
+    checked for every graph; mapped rows once per file.
     """
     mapped = map_of(offsets)
     key = FileState.of(header.identity.hex(), status), prefix
     if mapped is not None:
-        if mapped.size() < header.file_bytes:  # touching what is not there any more would end the process
+        if mapped.size() < header.file_bytes:  # touching pages beyond the end of the file would kill the process
             raise FileError("the file was cut short after the graph was opened; read it again", path=path)
         if key in _known or (header.file_bytes >= NOTED_BYTES and _noted(key)):
             return
@@ -87,8 +87,8 @@ def check_stored_rows(
 
 
 def _noted(key: tuple[FileState, str]) -> bool:
-    """Whether an earlier process of this user has found the same file right, as it is now."""
-    with contextlib.suppress(DromosError):  # a folder that is not to be believed
+    """Whether an earlier process of this user has found the same file valid, in its current state."""
+    with contextlib.suppress(DromosError):  # an untrusted cache folder
         if disk_cache.read(_note_name(key)) == repr(key).encode():
             _known.add(key)
             return True

@@ -17,7 +17,7 @@ _BYTE = np.uint64(0xFF)
 
 
 def make_tables() -> Array:
-    """What a byte adds to the checksum, by how many bytes follow it in its word."""
+    """Tables of what a byte adds to the checksum, by how many bytes follow it in its word."""
     tables: Array = np.zeros((8, 256), dtype=np.uint32)
     for byte in range(256):
         value = byte
@@ -63,7 +63,7 @@ def _rest(data, tables, crc, at, end):
 
 @inline
 def three_checksums(data, tables, a, b, c, end):
-    """The CRC-32 of ``data[a:b]``, ``data[b:c]`` and ``data[c:end]``, side by side, since each waits for itself."""
+    """The CRC-32 of ``data[a:b]``, ``data[b:c]`` and ``data[c:end]``, interleaved to hide the latency of each."""
     common = min(b - a, c - b, end - c) // 8
     x = y = z = _ONES
     for i in range(common):

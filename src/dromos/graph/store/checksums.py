@@ -1,7 +1,7 @@
 """CRC-32 of the chunks of an array, on several threads.
 
-CRC-32 finds every change that lies within four bytes, and misses a wider one once in 2^32. zlib computes it without
-the GIL at about 2 GB/s a core, faster than most disks deliver; so no compiled kernel is needed to open a small store.
+CRC-32 detects every change within four bytes, and misses a wider one with a chance of 2^-32. zlib computes it without
+the GIL at about 2 GB/s per core, faster than most disks; so a small store opens without a compiled kernel.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def chunk_checksums(data: Array, chunk_bytes: int, threads: int | None = None) -
 
 
 def piece_checksums(data: Array, bounds: Array) -> Array:
-    """The checksum of each ``data[bounds[i]:bounds[i + 1]]`` (bytes), on the thread that calls.
+    """The checksum of each ``data[bounds[i]:bounds[i + 1]]`` (bytes), on the calling thread.
 
-    Where many threads check at once, each call of zlib waits for the GIL afterwards. Compiled code takes a fifth more
-    processor time than zlib and does all pieces in one call; it is used on many cores, if a compiler is loaded anyway.
+    If many threads check at once, each call of zlib waits for the GIL afterwards. Compiled code takes a fifth more
+    processor time than zlib, but does all pieces in one call; it is used on many cores if a compiler is already loaded.
 
     >>> sums = piece_checksums(np.frombuffer(b"abcd", np.uint8), np.array([0, 1, 4]))
     >>> sums.tolist() == [zlib.crc32(b"a"), zlib.crc32(b"bcd")]
@@ -73,7 +73,7 @@ def piece_checksums(data: Array, bounds: Array) -> Array:
 
 @cache
 def crc_tables() -> Array:
-    """What compiled checksums look bytes up in."""
+    """The lookup tables of the compiled checksums."""
     from dromos.graph.store import checksum_kernels as kernels
 
     tables: Array = kernels.make_tables()

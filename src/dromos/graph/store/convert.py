@@ -1,4 +1,4 @@
-"""Files of edges to stores within a memory budget: what ``dromos convert --memory`` calls."""
+"""Convert files of edges to stores within a memory budget; called by ``dromos convert --memory``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dromos.graph.store.external import Conversion, convert_external
 
 __all__ = ["convert"]
 
-_ONE_READER_BELOW = 256 << 20  # with less memory than this the file is parsed by one thread, which holds fewer blocks
+_ONE_READER_BELOW = 256 << 20  # with less memory, one thread parses the file, since it holds fewer blocks
 
 
 def convert(
@@ -39,10 +39,10 @@ def convert(
     progress: Progress = no_progress,
     **options: Any,
 ) -> Conversion:
-    """Make a store of a file of edges of any size, within ``memory`` bytes; see :func:`convert_external`.
+    """Convert a file of edges of any size to a store, within ``memory`` bytes; see :func:`convert_external`.
 
-    If the process is killed after the file was taken in, the same call goes on from there, as long as the file and the
-    arguments are the same; otherwise what was left is removed first. ``options`` are those of the file's format.
+    If the process is killed after the file was ingested, the same call continues from there, provided that the file and
+    the arguments are the same; otherwise leftovers are removed first. ``options`` are those of the file's format.
 
     >>> import tempfile, pathlib
     >>> from dromos.graph.store import load
@@ -76,7 +76,7 @@ def convert(
 
 
 class _Halves:
-    """Tells the progress in bytes of the file: reading it is the first half of the way, sorting the second."""
+    """Reports progress in bytes of the file: reading is the first half, sorting the second."""
 
     def __init__(self, progress: Progress, size: int) -> None:
         self._progress, self._size = progress, size
@@ -89,7 +89,7 @@ class _Halves:
 
 
 def _look_of(path_in: Path, path_out: Path) -> list[list[Any]]:
-    """Name, size and time of the input and of the files beside it that share its name (a graph may be in several)."""
+    """Name, size and time of the input and of files beside it that share its name (a graph may be in several)."""
     pattern = f"{glob.escape(path_in.name.split('.')[0])}.*"
     files = {path_in, *path_in.parent.glob(pattern)} - {path_out}
     looks = []

@@ -1,13 +1,13 @@
-"""From a list of edges of any size to a store, within a given amount of memory.
+"""Convert a list of edges of any size to a store within a given amount of memory.
 
-1. *Take in*: the input is read once, block by block, and laid down as raw binary edges (the slow part, done once even
-   if the process is killed later).
-2. *Number*: where the ids are names, the different ones are found by an external sort, and become labels.
-3. *Sort*: the arcs are sorted on disk by ranges of rows until a range fits the memory, where it becomes rows of CSR;
-   and once more, turned round, where the transpose is asked for.
-4. *Assemble*: the sections are copied into a store beside the final name, which is renamed when it is whole.
+1. *Ingest*: the input is read once, block by block, and written to disk as raw binary edges (the slow part; a run that
+   is killed later need not repeat it).
+2. *Number*: if the ids are names, an external sort finds the distinct ones, which become labels.
+3. *Sort*: the arcs are sorted on disk by ranges of rows until a range fits in memory, where it becomes rows of CSR.
+   The reversed arcs are sorted in the same way if the transpose is requested.
+4. *Assemble*: the sections are copied into a store under a temporary name, which is renamed when complete.
 
-The store is the same, byte for byte, as :func:`dromos.read` and :func:`dromos.write` would make with enough memory.
+The store is identical, byte for byte, to what :func:`dromos.read` and :func:`dromos.write` make, given enough memory.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Conversion:
 
     header: Header
     resumed: bool
-    """Whether the input had been taken in already by a run that was killed."""
+    """Whether a previous, killed run had already ingested the input."""
     merged: bool = False
-    """Whether the input listed every undirected edge in both directions, and they were merged."""
+    """Whether the input listed every undirected edge in both directions, so that the pairs were merged."""
 
 
 def convert_external(
@@ -74,20 +74,20 @@ def convert_external(
     task: dict[str, Any] | None = None,
     progress: Progress = no_progress,
 ) -> Conversion:
-    """Make a store of a source of edges within ``memory`` bytes.
+    """Convert a source of edges to a store within ``memory`` bytes.
 
     Args:
         source: the edges; see :func:`dromos.graph.formats.open_edges`.
         out_path: the store to make.
-        memory: bytes for the arrays of the conversion. Ids that are strings need a dictionary of a quarter of it.
+        memory: bytes for the arrays of the conversion. String ids need a dictionary that takes a quarter of it.
         directed, symmetrize, dedupe, drop_self_loops, merge_weights, weighted, keep_parallel: as in
             :func:`dromos.read`.
         transpose: store the in-edges too.
         threads: threads to sort with.
         tmp_dir: where to keep temporary files (about twice the binary edges); beside ``out_path`` unless given.
-        task: what tells this conversion from others (the input's name, size and time). A killed run with the same task
-            is gone on with; without it, each run begins anew.
-        progress: called with a measure of the work done and of all the work of sorting.
+        task: what identifies this conversion (the input's name, size and time). If an earlier run of the same task was
+            killed, the conversion continues from there; without a task, each run starts from the beginning.
+        progress: called with the work done and the total work of sorting.
 
     >>> import tempfile, pathlib
     >>> from dromos.graph.store import load
@@ -126,7 +126,7 @@ def convert_external(
 
 
 class _Job:
-    """The steps that follow once the input is taken in."""
+    """The steps after the input has been ingested."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class _Job:
         self._progress, self._steps, self._steps_done = progress, 2 if transpose else 1, 0
 
     def choose_direction(self, directed: bool | None, symmetrize: bool | None) -> None:
-        """Whether edges go both ways, by the same rules as in memory."""
+        """Decide whether edges go both ways, by the same rules as in memory."""
         directed = self._facts.directed if directed is None else directed
         if symmetrize is None:
             symmetrize = not directed and not self._facts.both_directions
@@ -191,7 +191,7 @@ class _Job:
         self._steps_done += 1
 
     def _tell(self, done: int, total: int) -> None:
-        """How far this sort is, and with it the conversion."""
+        """Report the progress of this sort as progress of the whole conversion."""
         self._progress(self._steps_done * total + done, self._steps * total)
 
     def _counted(self, arcs: Iterator[EdgeBlock], count: int) -> Iterator[EdgeBlock]:
@@ -217,7 +217,7 @@ class _Job:
 def _assemble(
     out_path: Path, sections: list[tuple[str, MappedFile]], job: _Job, rows: RowFiles, pack_arcs: int
 ) -> Header:
-    """Copy the sections into a store. Its temporary name is the same in every run, so that a killed one is replaced."""
+    """Copy the sections into a store. Every run uses the same temporary name, so it replaces what a killed run left."""
     beside = out_path.with_name(f".{out_path.name}.converting.part")
     facts, arcs = rows.facts, rows.num_arcs
     flags = Flags(

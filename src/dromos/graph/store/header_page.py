@@ -1,4 +1,4 @@
-"""The header page of a store: packed, and unpacked with every word of it checked."""
+"""Packing and unpacking the header page of a store; unpacking checks every word."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ __all__ = ["STRIPED", "checked_table", "pack_header", "unpack_header"]
 
 _BYTE_ORDER_MARK = 0x01020304
 STRIPED = b"DROMOS STRIPES 1\n"
-"""What a list of stripes begins with; it stands where a store would."""
+"""The first bytes of a list of stripes, where a store has its own magic."""
 _PRELUDE = struct.Struct("=8sIIIIQ")  # magic, byte order, version, header bytes, header CRC, file bytes
 _BODY = struct.Struct("=qqq8BIIQQI16s")
 _SECTION = struct.Struct("=24s8sQQ")
 _CRC_AT = 20
-_PACK_SHIFT = 5  # the byte behind the flags that tells the arcs of a pack, as a power of two; 0 where none are packed
+_PACK_SHIFT = 5  # the byte after the flags: log2 of the arcs of a pack; 0 if targets are not packed
 _PACK_SHIFTS = range(8, 17)
 
 
@@ -57,7 +57,7 @@ def pack_header(header: Header) -> bytes:
 
 
 def unpack_header(page: bytes, file_bytes: int, path: str | os.PathLike[str]) -> Header:
-    """Read and check the header page of a file that has ``file_bytes`` bytes; whatever is wrong is said plainly."""
+    """Read and check the header page of a file of ``file_bytes`` bytes; raise a clear error for anything wrong."""
     _check_prelude(page, file_bytes, path)
     n, m, edges, *rest = _BODY.unpack_from(page, _PRELUDE.size)
     flag_bytes, (num_sections, chunk_bytes, checksums_offset, num_chunks, checksums_crc, identity) = rest[:8], rest[8:]
@@ -90,7 +90,7 @@ def unpack_header(page: bytes, file_bytes: int, path: str | os.PathLike[str]) ->
 
 
 def checked_table(header: Header, table: bytes, path: str | os.PathLike[str]) -> Array:
-    """The checksums that stand at the end of a store, which themselves must be those that its header tells of."""
+    """The checksum table at the end of a store, checked against the checksum in its header."""
     if zlib.crc32(table) != header.checksums_crc or header.computed_identity(table) != header.identity:
         raise CorruptFileError(
             f"the checksum table (bytes {header.checksums_offset:,} to the end) fails its own checksum", path=path
@@ -142,7 +142,7 @@ def _check_prelude(page: bytes, file_bytes: int, path: str | os.PathLike[str]) -
 
 
 def _check_places(header: Header, path: str | os.PathLike[str]) -> None:
-    """Sections are aligned, in order, without overlap, and within the file."""
+    """Check that sections are aligned, in order, without overlap, and within the file."""
     position = ALIGNMENT
     names = [section.name for section in header.sections]
     if len(set(names)) < len(names):
@@ -156,7 +156,7 @@ def _check_places(header: Header, path: str | os.PathLike[str]) -> None:
 
 
 def _check_shapes(header: Header, path: str | os.PathLike[str]) -> None:
-    """Every section has the type and the number of entries that the counts ask for."""
+    """Check that every section has the type and the number of entries that the counts imply."""
     n, m = header.num_vertices, header.num_arcs
     targets, weights = header.section("targets"), header.section("weights")
     ids: set[np.dtype[Any]] = {np.dtype(np.int64), id_dtype(n)}

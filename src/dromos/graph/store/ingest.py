@@ -1,4 +1,4 @@
-"""The first half of a conversion: draw the edges of a file once, lay them down on disk, and note what they are."""
+"""The first half of a conversion: read the edges once, write them to disk, and record facts about them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = ["KEPT_FILES", "RAW_FILE", "Ingested", "ingest", "load_labels"]
 
 RAW_FILE = "raw.edges"
 KEPT_FILES = {RAW_FILE, "label_integers.npy", "label_utf8.npy", "label_offsets.npy", "text_ids.npy"}
-_TEXT_OVERHEAD = 160  # a slot of the dictionary, its growth, and the number, beside the string itself
+_TEXT_OVERHEAD = 160  # a dictionary slot, its growth, and the number, in addition to the string itself
 
 
 @dataclass
 class Ingested:
-    """What is known of the input once all of it was drawn; kept in the manifest, so of plain types only."""
+    """Facts about the whole input; kept in the manifest, so of plain types only."""
 
     count: int = 0
     low: int = 0
@@ -43,17 +43,17 @@ class Ingested:
     sparse_ids: bool = False
     listing_unsure: bool = False
     reverses_there: bool = False
-    """Whether every edge has its reverse; only found out where it was asked for."""
+    """Whether every edge has its reverse; determined only on request."""
 
     def plain(self) -> dict[str, Any]:
-        """For the manifest."""
+        """The facts as a dictionary for the manifest."""
         return asdict(self)
 
 
 def ingest(
     source: EdgeSource, workspace: Workspace, budget: Budget, *, weighted: bool | None, find_reverses: bool = False
 ) -> Ingested:
-    """Draw all blocks of ``source`` into the workspace's file of raw edges (strings become numbers on the way)."""
+    """Write all blocks of ``source`` to the workspace's file of raw edges; strings become numbers on the way."""
     intake = _Intake(workspace, budget, weighted, Reverses() if find_reverses else None)
     for block in source.blocks:
         intake.take(block)
@@ -107,7 +107,7 @@ def _save_labels(workspace: Workspace, labels: Labels) -> None:
 
 
 class _Intake:
-    """Blocks as they come, checked and cut into frames of a bounded size."""
+    """Checks incoming blocks and cuts them into frames of a bounded size."""
 
     def __init__(self, workspace: Workspace, budget: Budget, weighted: bool | None, reverses: Reverses | None) -> None:
         self.facts = Ingested()
@@ -173,7 +173,7 @@ class _WeightType:
 
 
 class _TextIds:
-    """Numbers for strings, and the order that the in-memory reader would give them: sources first, then targets."""
+    """Numbers strings in the order that the in-memory reader uses: sources first, then targets."""
 
     def __init__(self, limit: int) -> None:
         self._numbers: dict[str, int] = {}

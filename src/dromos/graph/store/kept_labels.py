@@ -1,4 +1,4 @@
-"""The labels of an opened graph: read when one is asked for, and given back when a run needs the memory."""
+"""The labels of an opened graph: read when first needed, and released when a run needs the memory."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MOST_FOUND: Final = 1 << 10
 
 
 class KeptLabels:
-    """Shared by all views of a graph. Who asks tells how labels are read; ``read`` gives None where there are none.
+    """Shared by all views of a graph. The caller passes how to read labels; ``read`` returns None if there are none.
 
-    What was looked up is remembered, so that a second run from the same source reads nothing.
+    Lookups are remembered, so that a second run from the same source reads nothing.
 
     >>> def read() -> Labels:
     ...     print("reads")
@@ -41,11 +41,11 @@ class KeptLabels:
         return self._labels
 
     def id_of(self, label: Hashable, read: Callable[[], Labels | None]) -> int | None:
-        """The vertex with this label; None where the graph has none. An unknown label is an error."""
+        """The vertex with this label; None if the graph has no labels. An unknown label raises an error."""
         key = type(label), label
         try:
             found = self._found.get(key)
-        except TypeError:  # such as a list, which is no label
+        except TypeError:  # such as a list, which cannot be a label
             found = None
         if found is not None:
             return found
@@ -59,11 +59,11 @@ class KeptLabels:
 
     @property
     def nbytes(self) -> int:
-        """What they have in memory now, with an index of them."""
+        """Bytes of the labels in memory now, including their index."""
         labels = self._labels
         return 0 if labels is None else labels.nbytes + labels.index_bytes
 
     def forget(self) -> None:
-        """Give their memory back, if nobody else has them."""
+        """Drop the labels; their memory is released unless something else references them."""
         if self._labels is not None:
             self._labels, self._is_read = None, False

@@ -20,6 +20,6 @@ def label_arrays(labels: Labels | None) -> Iterator[tuple[str, Array]]:
 
 
 def labels_of(section: Callable[[str], Array | None]) -> Labels | None:
-    """Labels around the arrays that ``section`` gives for their names; ``None`` where the store has no labels."""
+    """Labels around the arrays that ``section`` returns for their names; ``None`` if the store has no labels."""
     integers, utf8, offsets = map(section, _NAMES)
     return None if integers is None and utf8 is None else Labels(integers, utf8=utf8, offsets=offsets)

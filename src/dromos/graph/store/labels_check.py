@@ -1,4 +1,4 @@
-"""Are the labels of a store valid text, and each given to one vertex only?"""
+"""Check that the labels of a store are valid text, and unique."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from dromos.parallel import num_threads, run_team
 __all__ = ["check_labels"]
 
 _SLICE = 1 << 20
-_CONTINUES = 0x80  # the bytes 10xxxxxx stand within a character of UTF-8, never at its beginning
+_CONTINUES = 0x80  # bytes 10xxxxxx occur within a character of UTF-8, never at its beginning
 
 
 def check_labels(store: OpenStore, threads: int | None = None) -> str | None:
-    """Check the labels; tells what was checked, or ``None`` where the store has none."""
+    """Check the labels; returns what was checked, or ``None`` if the store has none."""
     integers = store.array("labels")
     if integers is not None:
         _check_integers(store, integers)
@@ -42,7 +42,7 @@ def _check_integers(store: OpenStore, labels: Array) -> None:
 
 
 def _check_text(store: OpenStore, utf8: Array, offsets: Array) -> None:
-    """Valid UTF-8 (with lone surrogates, as Python's file names have them), each label a whole number of characters."""
+    """Check for valid UTF-8 (with lone surrogates, as in Python's file names), each label of whole characters."""
     descents = np.flatnonzero(offsets[1:] < offsets[:-1])
     if descents.size:
         raise CorruptFileError(f"section labels_offsets: label {descents[0]:,} ends before it begins", path=store.path)

@@ -4,13 +4,13 @@
 
     0      header page: prelude, counts, flags, section table, zeros   (checksummed as a whole)
     4096   offsets, targets, weights, transpose_…, labels_…           (each at a multiple of 4096; zeros between)
-    ...    checksum table: one CRC-32 a chunk, section after section   (itself checksummed, by the header)
+    ...    checksum table: one CRC-32 per chunk, section by section    (itself checksummed, by the header)
 
 Version 2 adds packed targets: their sections have a type of their own, ``i4.packs`` or ``i8.packs``, an index in
-``packs``, and the header tells how many arcs a pack has. A store without them is still written as version 1.
+``packs``, and the header states how many arcs a pack has. A store without them is still written as version 1.
 
-The prelude keeps its shape in every version to come, so that a reader can tell a newer file from a damaged one. The
-numbers are in the byte order of the machine that wrote the file, and a mark says which that was.
+The prelude keeps its shape in all future versions, so that a reader can tell a newer file from a damaged one. Numbers
+are in the byte order of the machine that wrote the file, and a mark states which that is.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ __all__ = [
     "flag_bytes",
 ]
 
-MAGIC = b"\x89DRM\r\n\x1a\n"  # a byte over 127 and both line ends: a transfer as text breaks it visibly
+MAGIC = b"\x89DRM\r\n\x1a\n"  # a byte over 127 and both line ends: a transfer in text mode breaks it visibly
 VERSION = 2
-"""The newest version that is read. A file is written with the oldest one that can hold it."""
+"""The newest version that can be read. A file is written with the oldest version that can hold it."""
 ALIGNMENT = 4096
-CHUNK_BYTES = 16 << 10  # the least that is read at first from disk, since it is checked as a whole
+CHUNK_BYTES = 16 << 10  # the smallest first read from disk, since a chunk is checked as a whole
 CHECKSUM = np.dtype(np.uint32)
 
 SECTION_NAMES = (
@@ -76,27 +76,27 @@ class Section:
     offset: int
     nbytes: int
     packed: bool = False
-    """Whether the entries lie in packs (:mod:`dromos.graph.store.packs`); ``dtype`` is theirs when unpacked."""
+    """Whether the entries are packed (:mod:`dromos.graph.store.packs`); ``dtype`` is their type when unpacked."""
 
     @property
     def end(self) -> int:
-        """The first byte behind the array."""
+        """The first byte after the array."""
         return self.offset + self.nbytes
 
     @property
     def items(self) -> int:
-        """How many entries an array that is not packed has."""
+        """The number of entries of an array that is not packed."""
         return self.nbytes // self.dtype.itemsize
 
     @property
     def type_name(self) -> bytes:
-        """How the file calls the type."""
+        """The name of the type in the file."""
         return _DTYPE_NAMES[self.dtype] + (PACKED if self.packed else b"")
 
 
 @dataclass(frozen=True)
 class Header:
-    """What the first page of a store says."""
+    """The contents of the first page of a store."""
 
     num_vertices: int
     num_arcs: int
@@ -108,7 +108,7 @@ class Header:
     identity: bytes
     chunk_bytes: int = CHUNK_BYTES
     pack_arcs: int = 0
-    """How many arcs a pack holds; 0 where targets are not packed."""
+    """How many arcs a pack holds; 0 if targets are not packed."""
 
     def section(self, name: str) -> Section | None:
         """The section called ``name``, if the store has it."""
@@ -130,7 +130,7 @@ class Header:
 
     @property
     def packed(self) -> bool:
-        """Whether the targets lie in packs."""
+        """Whether the targets are packed."""
         return self.pack_arcs > 0
 
     @property
@@ -139,7 +139,7 @@ class Header:
         return 2 if self.packed else 1
 
     def computed_identity(self, checksums: bytes) -> bytes:
-        """A digest of all that makes the graph; two stores of the same graph and sections share it."""
+        """A digest of everything that makes up the graph; two stores of the same graph and sections share it."""
         digest = blake2b(digest_size=16)
         digest.update(struct.pack("=qq8B", self.num_vertices, self.num_arcs, *flag_bytes(self)))
         for section in self.sections:
@@ -149,7 +149,7 @@ class Header:
 
 
 def aligned(position: int) -> int:
-    """The first multiple of the alignment at or behind ``position``.
+    """The first multiple of the alignment at or after ``position``.
 
     >>> aligned(1), aligned(4096)
     (4096, 4096)

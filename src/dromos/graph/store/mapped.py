@@ -1,4 +1,4 @@
-"""Files of numbers, mapped, whose pages are let go once they were looked at."""
+"""Mapped files of numbers, whose pages are released after use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["MappedFile", "map_of"]
 
 
 class MappedFile:
-    """A file of entries of one type. What is looked at stays in memory only until :meth:`let_go`."""
+    """A file of entries of one type. Pages that were read stay in memory only until :meth:`let_go`."""
 
     def __init__(self, path: Path, dtype: np.dtype[Any]) -> None:
         self._map: mmap.mmap | None = None
@@ -27,7 +27,7 @@ class MappedFile:
             self.array = np.frombuffer(self._map, dtype=dtype)
 
     def let_go(self) -> None:
-        """Give the memory back; the entries are read from the file again when they are next looked at."""
+        """Release the memory; entries are read from the file again at the next access."""
         if self._map is not None:
             self._map.madvise(mmap.MADV_DONTNEED)
 
@@ -40,7 +40,7 @@ class MappedFile:
 
 
 def map_of(array: Array) -> mmap.mmap | None:
-    """The map that holds the array's bytes; None where they lie in memory."""
+    """The map that holds the array's bytes; None if they are in ordinary memory."""
     holder: Any = array
     while (base := getattr(holder, "base", None)) is not None:
         holder = base

@@ -30,11 +30,11 @@ class OpenedFile:
 
     @classmethod
     def of(cls, path: str, status: os.stat_result, **more: Any) -> Self:
-        """From an open file's ``status``."""
+        """Make it from an open file's ``status``."""
         return cls(path, status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, **more)
 
     def is_same(self, status: os.stat_result) -> bool:
-        """Whether a file that looks so is this one, and nobody has written to it."""
+        """Whether ``status`` is that of this file, not written to since."""
         seen = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
         return seen == (self.device, self.inode, self.size, self.modified_ns)
 
@@ -49,7 +49,7 @@ class OpenedFile:
 
 @dataclass(frozen=True)
 class Stripes:
-    """Where the bytes of a store lie that is dealt out to several files; see :mod:`dromos.graph.store.striped`."""
+    """Where the bytes of a striped store lie; see :mod:`dromos.graph.store.striped`."""
 
     stripe: int
     size: int
@@ -64,16 +64,16 @@ class Origin(OpenedFile):
     stripes: Stripes | None = field(default=None, compare=False)
 
 
-# Graphs are not hashable (== compares their arrays), so they are found by their address while they live.
+# Graphs are not hashable (== compares their arrays), so they are found by address while they live.
 _origins: dict[int, tuple[weakref.ref[Graph], Origin]] = {}
-# A transpose, or the graph without its weights, is another graph around the same map: what counts is the map.
+# A transpose, or the graph without its weights, is another graph around the same map: the map is what identifies it.
 _maps: dict[int, tuple[weakref.ref[mmap], Origin]] = {}
 
 
 def remember(graph: Graph, origin: Origin) -> None:
-    """Keep the origin of a graph for as long as the graph lives, and that of its map as long as that is held."""
+    """Keep the origin of a graph while the graph lives, and that of its map while the map is held."""
     _keep(_origins, graph, origin)
-    mapped = map_of(graph._offsets)  # not by the property, which would have all rows checked
+    mapped = map_of(graph._offsets)  # not the property, which would check all rows
     if mapped is not None:
         _keep(_maps, mapped, origin)
 
@@ -84,15 +84,15 @@ def _keep(origins: dict[int, tuple[weakref.ref[Any], Origin]], thing: Any, origi
 
 
 def origin_of(graph: Graph) -> Origin | None:
-    """The store that a graph was opened from; ``None`` where it came from elsewhere."""
-    if graph.on_disk:  # it knows it itself
+    """The store that a graph was opened from; ``None`` if it came from elsewhere."""
+    if graph.on_disk:  # a graph on disk stores its origin
         return graph.origin  # type: ignore[attr-defined, no-any-return]
     reference, origin = _origins.get(id(graph), (None, None))
     return origin if reference is not None and reference() is graph else None
 
 
 def identity(graph: Graph) -> str | None:
-    """The digest of the store that a graph was opened from: a file made for this graph can tell it from another.
+    """The digest of the store that a graph was opened from: a file made for this graph can identify the graph by it.
 
     It is the same for every store with the same arrays, whatever its name. ``None`` for a graph from elsewhere.
 
@@ -107,8 +107,8 @@ def identity(graph: Graph) -> str | None:
 def changed_underneath(graph: Graph) -> bool:
     """Whether the file that a graph is mapped from was written to, cut, replaced or removed since it was opened.
 
-    A file that was replaced or removed by name is still whole under the map; one that was written to in place is not.
-    A graph that was read into memory (``mmap=False``) does not depend on its file any more.
+    A file that was replaced or removed by name is still intact under the map; one that was written to in place is not.
+    A graph that was read into memory (``mmap=False``) no longer depends on its file.
 
     >>> import dromos as dr
     >>> changed_underneath(dr.Graph.from_edges([0], [1]))
@@ -118,7 +118,7 @@ def changed_underneath(graph: Graph) -> bool:
 
 
 def changed_file(graph: Graph) -> str | None:
-    """The file under one of the graph's arrays that is not what it was; None where all is well.
+    """The changed file under one of the graph's arrays; None if no file changed.
 
     >>> import dromos as dr
     >>> changed_file(dr.Graph.from_edges([0], [1])) is None

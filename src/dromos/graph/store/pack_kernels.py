@@ -11,7 +11,7 @@ from dromos.jit import atomic_add, inline, kernel
 BLOCK = 32  # arcs that share a bit width
 GROUP = 256  # arcs that share a base
 WIDTH_WORDS = 2  # eight blocks of a group, one byte for the width of each
-SLACK_WORDS = 2  # behind the last block: a value is loaded with the seven bytes that follow it
+SLACK_WORDS = 2  # after the last block, since a load takes a value together with the seven bytes after it
 NOWHERE = np.iinfo(np.int64).max
 BAD_PACK, BAD_ARC, NUM_FAULTS = range(3)
 
@@ -25,7 +25,7 @@ _BYTE = np.uint64(7)
 
 @kernel
 def pack(thread, num_threads, ticket, targets, pack_arcs, mask, slots, lengths):
-    """Pack ``targets`` into rows of ``slots``, one for each pack; ``lengths`` tells how many words each takes."""
+    """Pack ``targets`` into rows of ``slots``, one per pack; ``lengths`` receives the words that each takes."""
     header = WIDTH_WORDS + targets.itemsize // 4
     while True:
         number = atomic_add(ticket, 0, 1)
@@ -65,7 +65,7 @@ def pack(thread, num_threads, ticket, targets, pack_arcs, mask, slots, lengths):
                     gap = (value - before) & mask
                     before = value
                 left = width
-                while left > 0:  # 32 bits at a time, so that they fit beside up to 31 that wait
+                while left > 0:  # 32 bits at a time, so that they fit beside up to 31 pending bits
                     part = min(left, 32)
                     waiting |= (gap & _LOW) << np.uint64(filled)
                     filled += part
@@ -84,7 +84,7 @@ def pack(thread, num_threads, ticket, targets, pack_arcs, mask, slots, lengths):
 
 @inline
 def bits_of(mask):
-    """How many bits a target has."""
+    """The number of bits of a target."""
     bits = 0
     while bits < 64 and mask >> np.uint64(bits):
         bits += 1
@@ -96,8 +96,8 @@ def unpack_one(data, words, at, stop, begin, count, most_bits, mask, num_vertice
     """Unpack ``words[at:stop]`` (``data``, as bytes) to ``out[begin : begin + count]``.
 
     Returns the pack's fingerprint (the exclusive or of its words, and the low half of their sum), whether its widths
-    add up to its length, and the first arc that leads to no vertex, or -1. Whatever the bytes are, nothing is read
-    outside of the pack or written outside of its arcs: one whose widths do not add up is left out.
+    add up to its length, and the first arc whose target is not a vertex, or -1. Whatever the bytes are, nothing is read
+    outside of the pack or written outside of its arcs; a pack whose widths do not add up is skipped.
     """
     header = WIDTH_WORDS + out.itemsize // 4
     groups = (count + GROUP - 1) // GROUP
@@ -131,7 +131,7 @@ def unpack_one(data, words, at, stop, begin, count, most_bits, mask, num_vertice
         left = min(BLOCK, count - BLOCK * block)
         here = bit
         bit += BLOCK * width
-        if left == BLOCK and width <= 14:  # a load has 57 bits of use, wherever in a byte they begin
+        if left == BLOCK and width <= 14:  # a load has 57 usable bits, wherever in a byte they begin
             for i in range(to, to + BLOCK, 4):
                 bits = load_unaligned(data, here >> 3) >> (np.uint64(here) & _BYTE)
                 here += 4 * width
@@ -166,9 +166,9 @@ def unpack_one(data, words, at, stop, begin, count, most_bits, mask, num_vertice
                 store(out, i, value & mask)
     found = flips | (total << _WORD)
     if num_vertices > np.int64(mask):
-        return found, True, np.int64(-1)  # all that the bits can tell are vertices
+        return found, True, np.int64(-1)  # every value of these bits is a vertex
     most = load(out, begin)
-    for i in range(begin, begin + count):  # a pass that vectorises, over what is in the cache
+    for i in range(begin, begin + count):  # a separate pass that vectorises, over data in the cache
         target = load(out, i)
         most = target if target > most else most
     if most >= num_vertices:
@@ -183,11 +183,11 @@ def unpack(
     thread, num_threads, ticket, data, words, starts, first_arc, num_arcs, pack_arcs, mask, num_vertices, out, prints,
     faults,
 ):  # fmt: skip
-    """Unpack packs one after the other, whichever comes next; ``out`` holds the arcs from ``first_arc`` on.
+    """Unpack packs, each thread taking the next open one; ``out`` holds the arcs from ``first_arc`` on.
 
-    ``prints`` get a fingerprint of each pack. ``starts`` tells where in ``words`` (``data``, as bytes) each pack begins
-    and where the last one ends. The first pack that makes no sense and the first arc that leads to no vertex are kept
-    in ``faults``.
+    ``prints`` receives a fingerprint of each pack. ``starts`` holds where in ``words`` (``data``, as bytes) each pack
+    begins and where the last one ends. ``faults`` receives the first inconsistent pack and the first arc whose target
+    is not a vertex.
     """
     most_bits = bits_of(mask)
     bad_pack = bad_arc = NOWHERE

@@ -1,17 +1,17 @@
-"""Targets in packs: gaps between neighbouring arcs in as few bits as the largest of 32 takes.
+"""Packed targets: gaps between consecutive arcs, each block of 32 in as few bits as its largest gap needs.
 
-A pack holds a fixed number of arcs (4096 unless chosen; the last one fewer) in words of 4 bytes, and can be unpacked
-alone, so a row is found by the number of its first arc::
+A pack holds a fixed number of arcs (4096 by default; the last pack may hold fewer) in words of 4 bytes. Each pack can
+be unpacked alone, so a row is found by the number of its first arc::
 
     for each group of 256 arcs:  8 bytes with the widths of its blocks, then its base: its first target (4 or 8 bytes)
     for each block of 32 arcs:   32 gaps of ``width`` bits each, the first in the lowest bits: ``width`` words
     two words of zeros           so that a reader may load eight bytes wherever a gap begins
 
-A gap is the difference to the target before, modulo the least power of two that holds every vertex; that of a group's
-first arc is 0. So no row has to be sorted, a row may begin anywhere, and a decoder needs no row offsets: it adds up
-and cuts off the bits above. Sorted rows have small gaps and take few bits.
+A gap is the difference to the previous target, modulo the least power of two that holds every vertex; the gap of a
+group's first arc is 0. So rows need not be sorted, a row may begin anywhere, and a decoder needs no row offsets: it
+sums the gaps and masks off the high bits. Sorted rows have small gaps and take few bits.
 
-An index beside the packs has two numbers for each: its length in words, and the CRC-32 of its bytes.
+An index beside the packs has two numbers per pack: its length in words, and the CRC-32 of its bytes.
 """
 
 from __future__ import annotations
@@ -46,23 +46,23 @@ __all__ = [
 
 PACK_ARCS = 4096
 LEAST_PACK, MOST_PACK = 256, 1 << 16
-_BATCH_ARCS = 1 << 20  # packed together, on all threads, while the ones before are written
+_BATCH_ARCS = 1 << 20  # packed together on all threads while the previous batch is written
 _SMALL = 1 << 16
 
 
 def check_pack_arcs(pack_arcs: int) -> None:
-    """Refuse a size of packs that the header of a store could not tell."""
+    """Refuse a pack size that the header of a store cannot represent."""
     if not LEAST_PACK <= pack_arcs <= MOST_PACK or pack_arcs & (pack_arcs - 1):
         raise InvalidArgumentError(f"pack_arcs={pack_arcs} is not a power of two from {LEAST_PACK} to {MOST_PACK}")
 
 
 def num_packs(num_arcs: int, pack_arcs: int) -> int:
-    """How many packs hold some arcs."""
+    """The number of packs for ``num_arcs`` arcs."""
     return -(-num_arcs // pack_arcs)
 
 
 def gap_mask(num_vertices: int) -> np.uint64:
-    """The bits of a target.
+    """The mask of the bits of a target.
 
     >>> int(gap_mask(5)), int(gap_mask(4)), int(gap_mask(1))
     (7, 3, 0)
@@ -80,7 +80,7 @@ class PackIndex:
 
     @classmethod
     def of(cls, entries: Array, section: Section, pack_arcs: int, path: Path) -> PackIndex:
-        """From the section of the index, which has to add up to the section of the packs."""
+        """Make it from the index section, whose lengths must add up to the section of the packs."""
         lengths, sums = entries[::2].astype(np.int64), np.ascontiguousarray(entries[1::2]).view(np.uint32)
         starts = np.zeros(len(lengths) + 1, dtype=np.int64)
         np.cumsum(lengths, out=starts[1:])
@@ -95,13 +95,13 @@ class PackIndex:
 
     @property
     def nbytes(self) -> int:
-        """What the index takes in memory."""
+        """Bytes of the index in memory."""
         return int(self.starts.nbytes + self.sums.nbytes)
 
     def check(
         self, data: memoryview, first: int, last: int, section: Section, path: Path, skip: Array | None = None
     ) -> None:
-        """Compare the packs ``first..last`` with their checksums, but for those to ``skip``.
+        """Compare the packs ``first..last`` with their checksums, except those to ``skip``.
 
         ``data`` begins with the first of them.
         """
@@ -123,7 +123,7 @@ class PackIndex:
 
 
 class PackWriter:
-    """Packs targets that come in pieces, and keeps the index of what it packed."""
+    """Packs targets that arrive in pieces, and keeps the index of the packs."""
 
     def __init__(self, num_vertices: int, pack_arcs: int = PACK_ARCS) -> None:
         check_pack_arcs(pack_arcs)
@@ -138,7 +138,7 @@ class PackWriter:
         return np.concatenate(self._entries) if self._entries else np.empty(0, dtype=np.int32)
 
     def packed(self, pieces: Iterable[Array]) -> Iterator[Array]:
-        """The packs of all targets; every piece but the last is a whole number of packs long."""
+        """The packs of all targets; the length of every piece but the last is a whole number of packs."""
         for piece in pieces:
             for begin in range(0, len(piece), _BATCH_ARCS):
                 yield self._packed(piece[begin : begin + _BATCH_ARCS])
@@ -179,9 +179,9 @@ def unpack(
 ) -> Array:
     """Unpack the packs ``first..last`` into ``out``; ``data`` (bytes) begins with the first of them.
 
-    Returns a fingerprint of each pack, by which it can be recognised much quicker than by its checksum: a flipped bit
-    always changes it, and a pack from elsewhere but once in 2^64. Packs that make no sense are a
-    :class:`~dromos.errors.CorruptFileError` with the byte, whatever their checksums say.
+    Returns a fingerprint of each pack, much quicker to compare than its checksum: a flipped bit always changes it, and
+    a pack from elsewhere has the same one with a chance of 2^-64. Inconsistent packs raise a
+    :class:`~dromos.errors.CorruptFileError` with the byte position, whatever their checksums say.
     """
     from dromos.graph.store import pack_kernels as kernels
 
@@ -213,7 +213,7 @@ def unpack(
 
 
 class PackedTargets:
-    """The packed targets of an open store: an array as far as slices and single entries go, unpacked at each access."""
+    """The packed targets of an open store: supports slices and single entries, which are unpacked at each access."""
 
     def __init__(self, data: Array, index: PackIndex, section: Section, num_arcs: int, num_vertices: int, path: Path):
         self._data, self._index, self._section = data, index, section

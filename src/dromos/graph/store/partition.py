@@ -1,8 +1,8 @@
-"""A sort of arcs on disk: into ranges of rows, these into smaller ranges, until each can be sorted in memory.
+"""An external sort of arcs: into ranges of rows, these into smaller ranges, until each can be sorted in memory.
 
-The ranges come out in ascending order, and within each the arcs are in the order in which they came in, so that the
-sort is stable. A row too long for memory is cut further, into ranges of targets; and one arc repeated too often for
-memory needs no sorting. So there is no input that does not work, and nothing is ever merged.
+The ranges come out in ascending order, and within each range the arcs keep their input order, so the sort is stable. A
+row too long for memory is split further, into ranges of targets; a single arc repeated too often for memory needs no
+sorting. So every input works, and no merge is needed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAX_PARTS = 256
 
 @dataclass(frozen=True)
 class Part:
-    """The arcs from the rows ``first..last`` to the targets ``low..high``; all of them, or some of one row."""
+    """The arcs from the rows ``first..last`` to the targets ``low..high``; all of these rows, or a part of one row."""
 
     first: int
     last: int
@@ -36,7 +36,7 @@ class Part:
 
     @property
     def count(self) -> int:
-        """How many arcs there are."""
+        """The number of arcs."""
         return 0 if self.arcs is None else self.arcs.count
 
     @property
@@ -46,7 +46,7 @@ class Part:
 
 
 class Partitioner:
-    """Sorts arcs of a graph with ``num_vertices`` vertices into parts that fit the memory."""
+    """Sorts arcs of a graph with ``num_vertices`` vertices into parts that fit in memory."""
 
     def __init__(self, workspace: Workspace, budget: Budget, num_vertices: int, arc_bytes: int) -> None:
         self._workspace, self._budget = workspace, budget
@@ -55,7 +55,7 @@ class Partitioner:
         self._names = itertools.count()
 
     def sorted_parts(self, arcs: Iterable[EdgeBlock], count: int) -> Iterator[Part]:
-        """Parts in ascending order that cover all rows; the file of a part is removed once the next is asked for."""
+        """Parts in ascending order that cover all rows; a part's file is removed when the next part is requested."""
         whole = Part(0, self._num_vertices, 0, self._num_vertices, None)
         for part in self._split(whole, arcs, count):
             yield from self._refined(part)
@@ -71,7 +71,7 @@ class Partitioner:
             yield from self._refined(smaller)
 
     def _split(self, part: Part, arcs: Iterable[EdgeBlock], count: int) -> list[Part]:
-        """Scatter arcs over equal ranges of rows, or of targets where there is only one row."""
+        """Scatter arcs over equal ranges of rows, or of targets if there is only one row."""
         one_row = part.last - part.first == 1
         begin, end = (part.low, part.high) if one_row else (part.first, part.last)
         wanted = 2 * -(-count // self._most_arcs)
@@ -104,7 +104,7 @@ class Partitioner:
                     blocks.clear()
 
         for block in arcs:
-            if len(block.src) == 0:  # all of its edges were self-loops, and dropped
+            if len(block.src) == 0:  # all of its edges were self-loops and dropped
                 continue
             for number, piece in _pieces(block, begin, width, by_target):
                 waiting[number].append(piece)
@@ -117,7 +117,7 @@ class Partitioner:
 
 
 def _append(file: SpillFile, blocks: list[EdgeBlock], frame_edges: int) -> None:
-    """Write blocks together, in frames that are small enough to be scattered once more."""
+    """Write blocks together, in frames small enough to be scattered again."""
     src, dst = np.concatenate([block.src for block in blocks]), np.concatenate([block.dst for block in blocks])
     weights = [block.weight for block in blocks if block.weight is not None]
     weight = np.concatenate(weights) if weights else None
@@ -127,7 +127,7 @@ def _append(file: SpillFile, blocks: list[EdgeBlock], frame_edges: int) -> None:
 
 
 def _pieces(block: EdgeBlock, begin: int, width: int, by_target: bool) -> Iterator[tuple[int, EdgeBlock]]:
-    """The arcs of a block part by part, in their order; each with the number of its part."""
+    """The arcs of a block grouped by part, in their order, with the number of each part."""
     keys: Array = block.dst if by_target else block.src
     part = ((keys - begin) // width).astype(np.uint16)
     order = np.argsort(part, kind="stable")  # 16-bit keys: NumPy sorts them by radix

@@ -14,7 +14,7 @@ _INSERTION_LIMIT = 24
 
 @kernel
 def group_by_row(thread, num_threads, src, dst, weight, offsets, targets, weights):
-    """Stable counting sort by row; for a single thread. ``offsets`` come as zeros."""
+    """Stable counting sort by row, on a single thread. ``offsets`` must be zeros."""
     weighted = weight.size > 0
     rows = offsets.size - 1
     for i in range(src.size):
@@ -27,7 +27,7 @@ def group_by_row(thread, num_threads, src, dst, weight, offsets, targets, weight
         targets[at] = dst[i]
         if weighted:
             weights[at] = weight[i]
-    for row in range(rows, 0, -1):  # every offset has moved on to the next row's beginning
+    for row in range(rows, 0, -1):  # every offset has advanced to the beginning of the next row
         offsets[row] = offsets[row - 1]
     offsets[0] = 0
 
@@ -53,7 +53,7 @@ def _insertion_sort(targets, weights, weighted, begin, end):
 
 @kernel
 def _merge_runs(targets, weights, weighted, begin, middle, end, spare_targets, spare_weights):
-    """Merge two sorted runs that follow one another; equal targets stay in their order."""
+    """Merge two adjacent sorted runs; equal targets keep their order."""
     if targets[middle - 1] <= targets[middle]:
         return
     for i in range(begin, middle):
@@ -77,7 +77,7 @@ def _merge_runs(targets, weights, weighted, begin, middle, end, spare_targets, s
 
 @kernel
 def sort_rows(thread, num_threads, ticket, offsets, targets, weights, spare_targets, spare_weights):
-    """Sort every row by target, stably; rows are taken by whichever thread is free."""
+    """Sort every row by target, stably; the next free thread takes the next rows."""
     weighted = weights.size > 0
     rows = offsets.size - 1
     while True:
@@ -98,7 +98,7 @@ def sort_rows(thread, num_threads, ticket, offsets, targets, weights, spare_targ
 
 @kernel
 def merge_parallel(thread, num_threads, offsets, targets, weights, merge):
-    """Keep one of several arcs with the same ends, its weight merged; rows move up. For a single thread."""
+    """Keep one of several arcs with the same ends, with merged weight; rows are compacted. On a single thread."""
     weighted = weights.size > 0
     out = np.int64(0)
     begin = offsets[0]

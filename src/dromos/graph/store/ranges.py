@@ -1,4 +1,4 @@
-"""The arcs of a range of rows, sorted in memory: few rows, targets from a graph that may be larger than memory."""
+"""Sort the arcs of a range of rows in memory: few rows, targets from a graph that may be larger than memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opening a store: mapped, in milliseconds whatever its size, and refused where it is damaged."""
+"""Opening a store: mapped in milliseconds whatever its size; damaged files are refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _STEP_CHUNKS = 1024
 
 
 class OpenStore:
-    """A store whose header and checksum table are known to be good; its data only once :meth:`check_data` ran."""
+    """A store with a verified header and checksum table; its data is verified only by :meth:`check_data`."""
 
     def __init__(self, path: str | os.PathLike[str], *, mmap: bool = True) -> None:
         self.path = Path(path)
@@ -50,14 +50,14 @@ class OpenStore:
                     self._bytes: Array = np.memmap(file, dtype=np.uint8, mode="r").view(np.ndarray)
                 else:
                     self._bytes = _read_all(file, size)
-        # what is read into memory and packed is copied out of the bytes of the file, so that these can be forgotten
+        # data that is read into memory and packed is copied, so that the bytes of the file can be released
         self._copies = self.header.packed and not mmap
         self._own: dict[str, Array] = {}
         table = self._bytes[self.header.checksums_offset :].tobytes()
         self._checksums = checked_table(self.header, table, self.path)
 
     def array(self, name: str) -> Array | None:
-        """The array of a section, without a copy unless it is packed; ``None`` where the store has no such section."""
+        """The array of a section, without a copy unless it is packed; ``None`` if the store has no such section."""
         section = self.header.section(name)
         if section is None:
             return None
@@ -69,20 +69,20 @@ class OpenStore:
         return self._own[name]
 
     def targets(self, prefix: str) -> Array | PackedTargets:
-        """The targets, to be looked at in slices: what is packed is unpacked slice by slice."""
+        """The targets, for access by slices: packed targets are unpacked slice by slice."""
         section = self.header.section(f"{prefix}targets")
         assert section is not None
         return self._packs(section) if section.packed else self._view(section)
 
     def required(self, name: str) -> Array:
-        """The array of a section that must be there."""
+        """The array of a section that must exist."""
         array = self.array(name)
         if array is None:
             raise CorruptFileError(f"the store has no section {name}", path=self.path)
         return array
 
     def check_data(self, progress: Progress = no_progress, threads: int | None = None) -> None:
-        """Compare every chunk with its checksum, and see that the gaps between sections hold zeros."""
+        """Compare every chunk with its checksum, and check that the gaps between sections hold zeros."""
         header, first, end = self.header, 0, ALIGNMENT
         for section in (*header.sections, Section("checksums", CHECKSUM, header.checksums_offset, 0)):
             gap = self._bytes[end : section.offset]
@@ -95,7 +95,7 @@ class OpenStore:
         progress(header.file_bytes, header.file_bytes)
 
     def check_ends(self) -> None:
-        """The cheap half of what keeps kernels within bounds: row offsets begin with 0 and end with the arcs."""
+        """Check that row offsets begin with 0 and end with the number of arcs: the cheap half of the bounds checks."""
         for name, last in self._row_sections():
             offsets = self.required(name)
             if int(offsets[0]) != 0 or int(offsets[-1]) != last:
@@ -124,7 +124,7 @@ class OpenStore:
         return graph
 
     def _row_check(self, prefix: str) -> Callable[[], None]:
-        """What a graph is to call before it shows its rows; it keeps the arrays, and neither store nor graph."""
+        """The check to run before a graph exposes its rows; it references the arrays, but neither store nor graph."""
         offsets, targets = self.required(f"{prefix}offsets"), self.required(f"{prefix}targets")
         weights = self.array(f"{prefix}weights")
         return partial(
@@ -192,11 +192,12 @@ def load(
     Args:
         path: the file.
         mmap: map the arrays (nothing is read until it is used); ``False`` reads them into memory, free of the file.
-        verify: compare all data with its checksums. Unless given, that is done for files under 64 MiB, where it takes
-            milliseconds, and wherever ``mmap=False`` or packed targets have all the bytes read anyway. A larger file
-            that is mapped has its header, its structure and its checksum table checked here, and its rows before they
-            are first used: a damaged file gives an error and no crash. Whether every arc and weight is the one that was
-            written only checksums tell: pass ``True`` (or run ``dromos verify``) for a file that you do not trust.
+        verify: compare all data with its checksums. By default, this is done for files under 64 MiB, where it takes
+            milliseconds, and whenever all bytes are read anyway (``mmap=False`` or packed targets). For a larger mapped
+            file, the header, the structure and the checksum table are checked here, and the rows before their first
+            use: a damaged file raises an error and cannot crash the process. Only checksums show whether every arc and
+            weight is the one that was written: pass ``True`` (or run ``dromos verify``) for a file that you do not
+            trust.
         progress: called with the bytes checked and the bytes in all.
 
     >>> import dromos as dr, tempfile, pathlib
@@ -216,7 +217,7 @@ def load(
 
 
 def read_header(path: str | os.PathLike[str]) -> Header:
-    """The header of a store alone: counts, flags and sections, without touching the data."""
+    """The header of a store: counts, flags and sections, without touching the data."""
     path = Path(path)
     with file_errors(path), open(path, "rb") as file:
         return unpack_header(file.read(ALIGNMENT), os.fstat(file.fileno()).st_size, path)

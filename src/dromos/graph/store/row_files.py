@@ -1,4 +1,4 @@
-"""Rows that come out of the sort, written to files that become the sections of a store."""
+"""Sorted rows, written to files that become the sections of a store."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class RowFiles:
 
     @contextlib.contextmanager
     def open(self) -> Iterator[None]:
-        """Hold the files open while parts are added; the last offset is written at the end."""
+        """Keep the files open while parts are added; write the last offset at the end."""
         with contextlib.ExitStack() as stack:
             for name, (path, _) in self._paths.items():
                 self._files[name] = stack.enter_context(open(path, "wb"))
@@ -60,7 +60,7 @@ class RowFiles:
     def add(self, part: Part) -> None:
         """Sort the arcs of a part and write its rows; parts come in ascending order."""
         if part.arcs is None:
-            return  # its rows begin where the next arc is; that is written when it comes
+            return  # its rows begin where the next arc is; they are written when that arc comes
         if part.is_one_arc:
             self._add_one_arc(part.first, part.low, part.arcs)
             return
@@ -77,12 +77,12 @@ class RowFiles:
         self._write(part.first, offsets, targets, weights)
 
     def sections(self) -> Iterator[tuple[str, MappedFile]]:
-        """Each file by the name of the section that it becomes."""
+        """Each file with the name of the section that it becomes."""
         for name, (path, dtype) in self._paths.items():
             yield f"{self.prefix}{name}", MappedFile(path, dtype)
 
     def reversed_arcs(self) -> Iterator[EdgeBlock]:
-        """Every arc turned round, in the order of the rows."""
+        """Every arc reversed, in the order of the rows."""
         files = {name: MappedFile(path, dtype) for name, (path, dtype) in self._paths.items()}
         for begin in range(0, self.num_arcs, self._step):
             arcs = np.arange(begin, min(begin + self._step, self.num_arcs))
@@ -111,7 +111,7 @@ class RowFiles:
         return EdgeBlock(src, dst, weight)
 
     def _add_one_arc(self, row: int, target: int, arcs: SpillFile) -> None:
-        """Many arcs with the same two ends: they need no sorting, and merge as they stream by."""
+        """Add many arcs with the same two ends: they need no sorting, and merge while they are streamed."""
         self._begin_rows_up_to(row + 1)
         merged: Array | None = None
         for frame in arcs.frames():
@@ -128,7 +128,7 @@ class RowFiles:
             self._write(row, np.array([0, 1]), np.array([target], dtype=id_dtype(self._num_vertices)), weight)
 
     def _merged_weight(self, before: Array | None, weights: Array) -> Array:
-        """The one weight of what came before and of ``weights``, added up from left to right as the builder does."""
+        """Merge the weight so far with ``weights``, adding from left to right as the builder does."""
         if weights.dtype == np.int32 and self._merge == "sum":
             weights = weights.astype(np.int64)
         values = weights if before is None else np.concatenate((before, weights))
@@ -139,7 +139,7 @@ class RowFiles:
         return np.array([values.min() if self._merge == "min" else values.max()], dtype=values.dtype)
 
     def _begin_rows_up_to(self, row: int) -> None:
-        """Let all rows below ``row`` that have not begun begin here."""
+        """Start all rows below ``row`` that have not started yet at the current position."""
         while self._next_row < row:
             count = min(self._step, row - self._next_row)
             np.full(count, self.num_arcs, dtype=OFFSET).tofile(self._files["offsets"])

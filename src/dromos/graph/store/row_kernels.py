@@ -1,4 +1,4 @@
-"""Compiled passes over rows: what they hold, and sums that tell whether two sets of arcs are the same."""
+"""Compiled passes over rows: facts about them, and sums that show whether two sets of arcs are the same."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -20,7 +20,7 @@ _HALF = np.uint64(32)
 
 @kernel
 def _mixed(u, v, w):
-    """A 64-bit value of an arc that spreads every bit of its ends and its weight over all bits."""
+    """A 64-bit hash of an arc that spreads every bit of its ends and its weight over all bits."""
     z = np.uint64(u) * _K1 + _K2
     z ^= z >> _HALF
     z = (z + np.uint64(v)) * _K3
@@ -35,10 +35,10 @@ def _mixed(u, v, w):
 def scan_arcs(
     thread, num_threads, ticket, first_vertex, num_vertices, offsets, targets, weight_bits, minus_zero, facts, sums
 ):  # fmt: skip
-    """Look at every arc of some rows; ``targets`` begin at ``offsets[0]``, and row 0 is the vertex ``first_vertex``.
+    """Scan every arc of some rows; ``targets`` begin at ``offsets[0]``, and row 0 is the vertex ``first_vertex``.
 
-    The sums over all arcs ``(u, v, w)`` and over all ``(v, u, w)`` do not depend on their order, so they are equal
-    where the graph is symmetric, and differ elsewhere but for a chance of 2^-64.
+    The sums over all arcs ``(u, v, w)`` and over all ``(v, u, w)`` do not depend on their order: they are equal if the
+    graph is symmetric, and otherwise differ except with a chance of 2^-64.
     """
     rows = offsets.size - 1
     base = offsets[0]

@@ -1,4 +1,4 @@
-"""What rows of a graph hold, found in one parallel pass that allocates nothing: used to write and to verify stores."""
+"""Facts about rows of a graph, found in one parallel pass without allocations: used to write and to verify stores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ALL_BITS = (1 << 64) - 1
 
 
 class RowFacts(NamedTuple):
-    """What a pass over rows found; the places are arc numbers in the whole graph, ``None`` where there is none."""
+    """The result of a pass over rows; positions are arc numbers in the whole graph, ``None`` if there is none."""
 
     loops: int = 0
     parallel_at: int | None = None
@@ -39,7 +39,7 @@ class RowFacts(NamedTuple):
 
     @property
     def symmetric(self) -> bool:
-        """Whether every arc has its reverse with the same weight (wrongly said with a chance of 2^-64)."""
+        """Whether every arc has its reverse with the same weight (wrong with a chance of 2^-64)."""
         return self.forward == self.backward
 
 
@@ -51,7 +51,7 @@ def scan(
     weights: Array | None,
     threads: int | None = None,
 ) -> RowFacts:
-    """Look at every arc of consecutive rows; ``targets`` begin with the row of ``first_vertex``.
+    """Scan every arc of consecutive rows; ``targets`` begin with the row of ``first_vertex``.
 
     >>> facts = scan(0, 2, np.array([0, 1, 2]), np.array([1, 0], np.int32), None)
     >>> facts.symmetric, facts.loops
@@ -84,7 +84,7 @@ def scan(
 
 
 def arc_sums(graph: Graph) -> tuple[int, int]:
-    """Sums over the arcs of a graph and over their reverses; where they differ, the graph is not symmetric."""
+    """Sums over the arcs of a graph and over their reverses; if they differ, the graph is not symmetric."""
     facts = scan(0, graph.num_vertices, graph.offsets, graph.targets, graph.weights)
     return facts.forward, facts.backward
 

@@ -1,4 +1,4 @@
-"""Edges laid down on disk while a conversion runs: frames of columns, each with its count and its checksum."""
+"""Edges spilled to disk during a conversion: frames of columns, each with its count and its checksum."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _WEIGHT_TYPES = {
 
 
 class SpillFile:
-    """A file of edges, written at its end and read from its beginning, frame by frame."""
+    """A file of edges, appended to and read from the beginning, frame by frame."""
 
     def __init__(self, path: Path, count: int = 0) -> None:
         self.path = path
         self.count = count
 
     def append(self, src: Array, dst: Array, weight: Array | None) -> None:
-        """Add a frame; ``src`` and ``dst`` are of one type."""
+        """Append a frame; ``src`` and ``dst`` have the same type."""
         columns = [as_bytes(src), as_bytes(dst)] + ([] if weight is None else [as_bytes(weight)])
         kind = _NO_WEIGHTS if weight is None else weight.dtype.str[1:].encode()
         head = (_MAGIC, src.dtype.str[1:].encode(), kind, len(src))
@@ -45,7 +45,7 @@ class SpillFile:
         self.count += len(src)
 
     def frames(self) -> Iterator[EdgeBlock]:
-        """The frames in the order written; a damaged one is an error."""
+        """The frames in the order written; a damaged one raises an error."""
         left = self.path.stat().st_size
         with open(self.path, "rb") as file:
             while left:
@@ -63,7 +63,7 @@ class SpillFile:
                 yield EdgeBlock(columns[0], columns[1], columns[2] if len(columns) == 3 else None)
 
     def remove(self) -> None:
-        """Give the disk space back."""
+        """Delete the file."""
         self.path.unlink(missing_ok=True)
 
     def _column(self, file: Any, dtype: np.dtype[Any], count: int) -> Array:

@@ -1,4 +1,4 @@
-"""A graph that stays in its file: counts, flags, labels and row offsets in memory, the arcs read in pages by a run."""
+"""A graph that stays in its file: counts, flags, labels and row offsets in memory, arcs read in pages by a run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from dromos.graph.vertex_data import VertexData
 __all__ = ["StoredGraph", "open_store"]
 
 _SCAN_BYTES = 16 << 20
-"""Pages in memory while all arcs are gone through once, outside of a run."""
+"""Bytes of pages in memory during one pass over all arcs outside of a run."""
 
 
 def open_store(path: str | os.PathLike[str]) -> StoredGraph:
@@ -97,7 +97,7 @@ class StoredGraph(Graph):
     _rows: dict[str, Array]
     _weighted: bool
     kept_reader: KeptReader
-    """What reads single rows from call to call, shared by all views of the graph."""
+    """The reader of single rows, kept between calls and shared by all views of the graph."""
     origin: Origin
 
     @classmethod
@@ -120,7 +120,7 @@ class StoredGraph(Graph):
         self._flags = origin.header.flags
         self._transpose = self._out_degree = self._in_degree = self._check = None
         self._loaded, self._derived, self._between = None, {}, {}
-        self._check, self._shared = None, False  # whoever reads offsets or pages checks them
+        self._check, self._shared = None, False  # offsets and pages are checked where they are read
         self._vertex_data = VertexData()
         self.source_file = origin.path
         return self
@@ -168,13 +168,13 @@ class StoredGraph(Graph):
         return self._rows[prefix]
 
     def held_bytes(self, directions: int = 1) -> dict[str, int]:
-        """What the graph itself has in memory in a run, by name: the row offsets, and labels that were asked for."""
+        """Bytes that the graph itself holds during a run, by name: row offsets, and labels that have been read."""
         held = {"row offsets": directions * offset_bytes(self.header)}
         labels = self._kept_labels.nbytes
         return held | {"labels": labels} if labels else held
 
     def make_room(self) -> None:
-        """Give back what can be read again, before a run that has a budget of its own."""
+        """Release what can be read again, before a run with a budget of its own."""
         self.kept_reader.clear()
         self._kept_labels.forget()
 
@@ -230,7 +230,7 @@ class StoredGraph(Graph):
 
     @property
     def in_prefix(self) -> str | None:
-        """The name that the sections of the in-rows begin with; None where the store has none."""
+        """The prefix of the names of the in-row sections; None if the store has no in-rows."""
         if self.symmetric:
             return self._prefix
         other = "" if self._prefix else "transpose_"
@@ -238,7 +238,7 @@ class StoredGraph(Graph):
 
     @property
     def why_no_transpose(self) -> str:
-        """What to do about a store without in-rows."""
+        """How to get in-rows for a store without them."""
         return (
             f"{self.origin.path} is directed and holds no transpose; write it with `dromos convert --transpose`, or "
             "dr.write(graph, path, transpose=True)"
@@ -275,11 +275,11 @@ class StoredGraph(Graph):
     # ---- reading ---------------------------------------------------------------------------------------------------
 
     def reading(self, opener: Callable[[Origin], ByteSource] = open_source) -> closing[ByteSource]:
-        """The file, open for a while; refused if it is not the one that the graph was opened from."""
+        """The open file, as a context manager; raises if it is not the file that the graph was opened from."""
         return closing(opener(self.origin))
 
     def paged_rows(self, prefix: str, *, weights: bool, page_bytes: int | None = None) -> PagedRows:
-        """The out-rows or in-rows in pages, none of them read yet; without weights where this graph leaves them out."""
+        """The out-rows or in-rows in pages, none read yet; without weights if this graph leaves them out."""
         packs = self._pack_index(prefix) if self.header.packed else None
         return PagedRows(
             self.header, self._checksums,
@@ -296,7 +296,7 @@ class StoredGraph(Graph):
         return PackIndex.of(self._rows[name], targets, self.header.pack_arcs, Path(self.origin.path))
 
     def _read_whole(self, name: str) -> Array | None:
-        """All of a section, checked; ``None`` where the store has no such section."""
+        """All of a section, checked; ``None`` if the store has no such section."""
         section = self.header.section(name)
         if section is None:
             return None
@@ -306,7 +306,7 @@ class StoredGraph(Graph):
         return entries
 
     def arc_slices(self) -> Iterator[GraphSlice]:
-        """All arcs in slices, read one after the other and forgotten again."""
+        """All arcs in slices, read in turn; each is released before the next."""
         rows, offsets = self.paged_rows(self._prefix, weights=self._weighted), self._offsets
         wanted = np.ones(rows.num_pages, dtype=bool)
         with closing(self._pager()) as pager:
@@ -314,13 +314,13 @@ class StoredGraph(Graph):
                 yield slice_of(rows, offsets, wanted, window)
 
     def _pager(self) -> Pager:
-        """What reads pages outside of a run; to be closed."""
+        """A pager for reads outside of a run; the caller closes it."""
         return Pager(open_source(self.origin), Room(buffers=_SCAN_BYTES, cache=0))
 
     def with_rows_of(self, vertices: Array) -> Graph:
         """A graph in memory with the same vertices, in which only ``vertices`` (ids) have their rows.
 
-        So subgraphs and egonets of a graph on disk read the pages that hold these rows, and no others.
+        This way, subgraphs and egonets of a graph on disk read only the pages that hold these rows.
 
         >>> import dromos as dr, tempfile, pathlib
         >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.drm"
@@ -335,14 +335,14 @@ class StoredGraph(Graph):
 
     @property
     def out_prefix(self) -> str:
-        """The name that the sections of the out-rows begin with."""
+        """The prefix of the names of the out-row sections."""
         return self._prefix
 
     def rows_between(self, first: int, last: int, prefix: str, *, weights: bool) -> GraphSlice:
-        """The rows ``first..last`` in memory, with their checksums compared; the last ones asked for are kept."""
+        """The rows ``first..last`` in memory, checked against their checksums; the most recent result is kept."""
         kept = self._between.get((prefix, weights))
         if kept is None or (kept.start, kept.stop) != (first, last):
-            self._between.pop((prefix, weights), None)  # its memory goes first
+            self._between.pop((prefix, weights), None)  # release the previous result first
             rows = self.paged_rows(prefix, weights=weights)
             with closing(self._pager()) as pager:
                 kept = rows_between(pager, rows, self.row_offsets(prefix), first, last)
@@ -423,6 +423,6 @@ def _reopen(path: str, identity: bytes, prefix: str, weighted: bool) -> StoredGr
 
 
 def _degrees(offsets: Array) -> Array:
-    """Differences of offsets, in 4 bytes where the offsets are."""
+    """Differences of offsets, in 4 bytes if the offsets have 4 bytes."""
     degrees: Array = np.diff(offsets)
     return degrees.view(np.int32) if degrees.dtype == np.uint32 and int(degrees.max(initial=0)) < 1 << 31 else degrees

@@ -1,9 +1,9 @@
-"""A store in stripes: its bytes dealt out to files in several folders, on a disk each, so that all of them read.
+"""A striped store: its bytes distributed over files in several folders, one per disk, so that all disks read.
 
-The store's own name leads to a list of the ``k`` files. Piece ``i`` of the store, of a megabyte, lies in file
-``i % k``, behind a page that tells which file of which store it is. Headers, checksums and pages are those of any
-store, at the same places of the whole; only where a byte lies is found through the list. Streams read such a store;
-nothing can map it.
+The file of the store's own name is a list of the ``k`` files. Piece ``i`` of the store, one megabyte, lies in file
+``i % k``, after a page that states which file of which store it is. Headers, checksums and pages are those of any
+store, at the same positions of the whole; only the place of each byte is found through the list. Such a store can be
+streamed, but not mapped.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ def stripe_store(
     stripe_bytes: int = _STRIPE_BYTES,
     progress: Progress = no_progress,
 ) -> None:
-    """Deal the store ``whole`` out to a file in each of ``folders``; ``target`` is the file that is opened then.
+    """Distribute the store ``whole`` over a file in each of ``folders``; ``target`` is the file to open afterwards.
 
-    ``whole`` stays as it is; nothing gets its name before everything is written.
+    ``whole`` is left unchanged; no file gets its final name before everything is written.
 
     >>> import dromos as dr, tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -76,12 +76,12 @@ def stripe_store(
 
 
 def is_striped(beginning: bytes) -> bool:
-    """Whether a file that begins so is a list of stripes."""
+    """Whether a file with this beginning is a list of stripes."""
     return beginning.startswith(STRIPED)
 
 
 def read_stripes(data: bytes, path: Path) -> Stripes:
-    """The files of a striped store, each looked at: that it is there, whole, and of this store."""
+    """The files of a striped store, each checked: it exists, is complete, and belongs to this store."""
     crc, _, text = data.removeprefix(STRIPED).partition(b"\n")
     if f"{zlib.crc32(text):08x}".encode() != crc:
         raise CorruptFileError(
@@ -116,7 +116,7 @@ def read_stripes(data: bytes, path: Path) -> Stripes:
 
 
 def pieces_of(stripes: Stripes, position: int, length: int) -> Iterator[tuple[int, int, int, int]]:
-    """The pieces of ``length`` bytes at ``position``: file, position in it, and first and last byte of what was asked.
+    """The pieces of ``length`` bytes at ``position``: file, position in it, and first and last byte of the request.
 
     >>> stripes = Stripes(4096, 20_000, (None, None))
     >>> list(pieces_of(stripes, 4096, 8192))

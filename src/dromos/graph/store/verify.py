@@ -1,7 +1,7 @@
-"""Is a store complete and correct? All checksums, and the invariants that the header states about the graph.
+"""Verifying a store: all checksums, and the invariants that the header states about the graph.
 
-The arrays are read through the map, slice by slice, so the memory taken does not grow with the edges; only labels that
-are not in ascending order need some (16 bytes per vertex).
+The arrays are read through the map, slice by slice, so memory does not grow with the number of edges. Only labels that
+are not in ascending order need extra memory (16 bytes per vertex).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SLICE_ROWS = 1 << 22
 
 @dataclass(frozen=True)
 class Report:
-    """What :func:`verify` looked at, all of it found right."""
+    """What :func:`verify` checked; everything was found correct."""
 
     path: str
     header: Header
@@ -46,9 +46,8 @@ class Report:
 def verify(path: str | os.PathLike[str], *, progress: Progress = no_progress, threads: int | None = None) -> Report:
     """Check a store: every checksum, and that the graph is what the header says it is.
 
-    The first thing found wrong is raised as :class:`~dromos.errors.CorruptFileError`, with the section and the place. A
-    file that is no store, of a newer version or of the other byte order is an
-    :class:`~dromos.errors.UnsupportedFormatError`.
+    The first fault raises :class:`~dromos.errors.CorruptFileError`, with the section and the position. A file that is
+    no store, has a newer version or the other byte order raises :class:`~dromos.errors.UnsupportedFormatError`.
 
     >>> import dromos as dr, tempfile, pathlib
     >>> from dromos.graph.store import write
@@ -100,7 +99,7 @@ class _Verifier:
         self.checks.append(f"{name} rise from 0 to {self.header.num_arcs:,}")
 
     def _scan_rows(self, prefix: str) -> RowFacts:
-        """One pass over the rows; targets outside the graph are an error at once."""
+        """Scan the rows once; targets outside the graph raise an error at once."""
         n = self.header.num_vertices
         offsets, targets = self.store.required(f"{prefix}offsets"), self.store.targets(prefix)
         weights = self.store.array(f"{prefix}weights")
@@ -176,7 +175,7 @@ class _Verifier:
 
 
 def _hidden_parallel(offsets: Array, targets: Array) -> int | None:
-    """Where two arcs with the same ends are, in rows that are not sorted."""
+    """The position of two arcs with the same ends, in rows that are not sorted."""
     rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     order = np.lexsort((targets, rows))
     same = (targets[order][1:] == targets[order][:-1]) & (rows[order][1:] == rows[order][:-1])

@@ -1,4 +1,4 @@
-"""From the ids of a file to vertices 0..n-1, without holding all of them."""
+"""Map the ids of a file to vertices 0..n-1, without holding all ids in memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Vertices", "number_vertices"]
 
 @dataclass(frozen=True)
 class Vertices:
-    """How many vertices there are, their labels, and the vertex of an id."""
+    """The number of vertices, their labels, and the mapping from ids to vertices."""
 
     count: int
     labels: Labels | None
@@ -64,7 +64,7 @@ def _named_by_integers(facts: Ingested, raw: SpillFile, workspace: Workspace, bu
 
 
 def _positions(names: MappedFile, ids: Array) -> Array:
-    """Where ``ids`` stand in the ascending ``names``; looked up in ascending order, to walk over the map once."""
+    """The positions of ``ids`` in the ascending ``names``; looked up in ascending order, for one pass over the map."""
     order = np.argsort(ids)
     found = np.empty(len(ids), dtype=np.int64)
     found[order] = np.searchsorted(names.array, ids[order])
@@ -73,7 +73,7 @@ def _positions(names: MappedFile, ids: Array) -> Array:
 
 
 def _write_distinct(facts: Ingested, raw: SpillFile, path: Path, budget: Budget) -> int:
-    """Write the different ids of all edges, ascending; return how many there are."""
+    """Write the distinct ids of all edges, ascending; return their number."""
     span = facts.high - facts.low + 1
     with open(path, "wb") as out:
         if span <= budget.table_bytes:
@@ -91,7 +91,7 @@ def _write_distinct(facts: Ingested, raw: SpillFile, path: Path, budget: Budget)
 
 
 def _sorted_runs(raw: SpillFile, path: Path, budget: Budget) -> list[Path]:
-    """Files of different ids, ascending in each."""
+    """Write files of distinct ids, each ascending."""
     runs: list[Path] = []
     held: list[Array] = []
 
@@ -111,10 +111,10 @@ def _sorted_runs(raw: SpillFile, path: Path, budget: Budget) -> list[Path]:
 
 
 def _merged(paths: list[Path], window: int) -> Iterator[Array]:
-    """All values of ascending runs in ascending order, each once, some at a time; the runs are removed.
+    """All values of ascending runs in ascending order, each once, in batches; the runs are removed.
 
-    A window over each run is looked at. Up to the smallest of the windows' last values nothing can come any more that
-    is not in a window, so what lies there is merged and given out.
+    A window is kept over each run. Values up to the smallest of the windows' last values can only be in the windows, so
+    they are merged and yielded.
     """
     step = max(64, window // max(1, len(paths)))
     at = [0] * len(paths)
@@ -131,7 +131,7 @@ def _merged(paths: list[Path], window: int) -> Iterator[Array]:
 
 
 def _distinct(parts: list[Array]) -> Array:
-    """The different values of some arrays, ascending. (np.unique goes by hashes, and slows down on regular gaps.)"""
+    """The distinct values of some arrays, ascending. (np.unique uses hashes, and slows down on regular gaps.)"""
     values = np.concatenate(parts)
     values.sort()
     first = np.ones(len(values), dtype=bool)

@@ -1,4 +1,4 @@
-"""The folder that a conversion works in: locked, removed at the end, and good for another try after a kill."""
+"""The folder of a conversion: locked, removed at the end, and reusable after the process was killed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Workspace:
         return self.folder / name
 
     def finished(self, task: dict[str, Any]) -> dict[str, Any] | None:
-        """What an earlier run of the same task noted when it had taken in its input; otherwise a clean folder."""
+        """The facts that an earlier run of the same task noted after its input; if none, clear the folder."""
         try:
             note = json.loads(self.path(_MANIFEST).read_text())
         except (OSError, ValueError):
@@ -42,7 +42,7 @@ class Workspace:
         return None
 
     def note(self, task: dict[str, Any], facts: dict[str, Any]) -> None:
-        """Note that the input is taken in: a run that is killed from now on goes on from here."""
+        """Note that the input is ingested: a run killed after this continues from here."""
         draft = self.path(f"{_MANIFEST}.new")
         with open(draft, "w") as out:
             json.dump({"task": task, "facts": facts}, out)
@@ -51,22 +51,22 @@ class Workspace:
         draft.replace(self.path(_MANIFEST))
 
     def remove_unless(self, kept: set[str]) -> None:
-        """Remove what a killed run left, but for the files ``kept`` and what the folder itself needs."""
+        """Remove what a killed run left, except the files ``kept`` and those that the folder itself needs."""
         for path in self.folder.iterdir():
             if path.name not in kept | {_LOCK, _MANIFEST}:
                 path.unlink()
 
     def _clear(self) -> None:
-        self.path(_MANIFEST).unlink(missing_ok=True)  # first: what it tells of is about to go
+        self.path(_MANIFEST).unlink(missing_ok=True)  # first, since the files it describes are about to be removed
         self.remove_unless(set())
 
 
 @contextlib.contextmanager
 def open_workspace(out_path: Path, tmp_dir: Path | None) -> Iterator[Workspace]:
-    """The folder for making ``out_path``, beside it or in ``tmp_dir``; it is gone when the block ends, however it ends.
+    """The folder for making ``out_path``, beside it or in ``tmp_dir``; removed when the block ends, however it ends.
 
-    Only a killed process leaves it. The next one finds it by its name, and takes it over. While one process works on
-    ``out_path``, a second is refused.
+    Only a killed process leaves it behind. The next process finds it by name and takes it over. While one process works
+    on ``out_path``, a second one gets an error.
     """
     place = blake2b(os.fsencode(out_path.absolute()), digest_size=4).hexdigest()
     folder = (out_path.parent if tmp_dir is None else tmp_dir) / f".{out_path.name}.spill-{place}"
@@ -79,7 +79,7 @@ def open_workspace(out_path: Path, tmp_dir: Path | None) -> Iterator[Workspace]:
 
 
 def _locked(folder: Path, out_path: Path) -> IO[str]:
-    """The folder's lock file, held; the system lets go of it when the process dies, however it dies."""
+    """The folder's lock file, locked; the system releases it when the process dies, however it dies."""
     while True:
         folder.mkdir(exist_ok=True)
         try:

@@ -1,4 +1,4 @@
-"""Writing a store: section by section, beside its final name, renamed when it is whole and on the disk."""
+"""Writing a store: section by section under a temporary name, renamed when it is complete and on disk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PIECE_BYTES = 32 << 20
 
 
 class SectionWriter:
-    """Writes the sections of a store one after the other, and at last the header that makes a store of them."""
+    """Writes the sections of a store in turn, and finally the header, which makes the file a store."""
 
     def __init__(
         self,
@@ -45,12 +45,12 @@ class SectionWriter:
         self._sections: list[Section] = []
         self._checksums: list[Array] = []
         self._position = 0
-        self._put(bytes(ALIGNMENT))  # the header comes last: a file that was not finished has no signature
+        self._put(bytes(ALIGNMENT))  # the header comes last: an unfinished file has no signature
 
     def add(self, name: str, dtype: np.dtype[Any], pieces: Iterable[Array]) -> None:
-        """Write a section, targets in packs if the store has them.
+        """Write a section; targets are packed if the store has packs.
 
-        Every piece but the last is a whole number of chunks long.
+        The length of every piece but the last is a whole number of chunks.
         """
         if not self._pack_arcs or not name.endswith("targets"):
             self._add(name, dtype, pieces)
@@ -71,7 +71,7 @@ class SectionWriter:
         self._put(bytes(aligned(self._position) - self._position))
 
     def finish(self, *, num_arcs: int, num_edges: int, flags: Flags) -> Header:
-        """Write the checksum table and the header, and wait until the disk has it all."""
+        """Write the checksum table and the header, and flush everything to disk."""
         table = b"".join(sums.tobytes() for sums in self._checksums)
         header = Header(
             self._num_vertices, num_arcs, num_edges, flags, tuple(self._sections), self._position, zlib.crc32(table),
@@ -103,14 +103,14 @@ def write(
 ) -> None:
     """Write a graph as a store.
 
-    All flags are found out first, and kept. ``transpose=True`` stores the in-edges too, so that no reader has to build
-    them (a symmetric graph needs none). On an error, Ctrl-C or a full disk nothing is left behind, and an older file of
-    that name stays as it was. ``chunk_bytes`` (a divisor of 32 MiB) is how much of a section shares a checksum: the
-    least that a graph on disk (:func:`dromos.open`) reads of it for the first time.
+    All flags are determined first and stored. ``transpose=True`` stores the in-edges too, so that no reader has to
+    build them (a symmetric graph needs none). On an error, Ctrl-C or a full disk nothing is left behind, and an older
+    file of that name stays as it was. ``chunk_bytes`` (a divisor of 32 MiB) is how much of a section shares a checksum:
+    the smallest first read from a graph on disk (:func:`dromos.open`).
 
     ``compress=True`` stores the targets as gaps in few bits, in packs of ``pack_arcs`` arcs (a power of two from 256 to
-    65,536): one to two and a half bytes for each instead of four. Weights stay as they are. A graph on disk is then
-    read in fewer bytes; one that is read into memory is unpacked there instead of being mapped.
+    65,536): one to two and a half bytes per target instead of four. Weights are not compressed. Streaming a graph from
+    disk then reads fewer bytes; loading it into memory unpacks the targets instead of mapping them.
 
     >>> import dromos as dr, tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.drm"
@@ -143,7 +143,7 @@ def write(
 
 
 def true_flags(graph: Graph) -> Flags:
-    """All flags of a graph; that a directed graph is not symmetric is mostly found without building its transpose."""
+    """All flags of a graph; usually finds that a directed graph is not symmetric without building its transpose."""
     if graph.known_flags.symmetric is None and graph.num_arcs:
         from dromos.graph.store.rows import arc_sums
 
@@ -170,7 +170,7 @@ def pieces_of(array: Array) -> Iterator[Array]:
 
 
 def _in_chunks(pieces: Iterable[Array], chunk_bytes: int) -> Iterator[Array]:
-    """Pieces of any lengths cut anew, each but the last a whole number of chunks long."""
+    """Cut pieces of any length anew, so that all but the last are a whole number of chunks long."""
     rest = np.empty(0, dtype=np.uint8)
     for piece in pieces:
         rest = np.concatenate((rest, as_bytes(piece)))

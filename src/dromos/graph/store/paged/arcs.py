@@ -1,4 +1,4 @@
-"""What stands for the arcs of a graph that are not in memory."""
+"""A placeholder for the arcs of a graph that are not in memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["ArcsOnDisk"]
 
 
 class ArcsOnDisk:
-    """Stands for an array of a stored graph that is not in memory: its type and its length, and no entries."""
+    """Placeholder for an array of a stored graph that is not in memory: its type and length, but no entries."""
 
     __slots__ = ("_path", "dtype", "size")
 

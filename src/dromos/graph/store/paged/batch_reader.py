@@ -1,8 +1,8 @@
-"""Pages read by compiled code: each thread of the pool serves many requests in one call, without the GIL.
+"""Pages read by compiled code: each thread of the pool serves many requests per call, without the GIL.
 
-With one call of Python's for each read, each checksum and each fingerprint, sixteen threads spend most of their time
-waiting for the GIL. Only reads that end well end here. One that fails, or brings something else than it should, is made
-again by :meth:`PagedRows.read`, which knows which error to raise: so all ways to read give the same answers.
+With a Python call for each read, checksum and fingerprint, sixteen threads spend most of their time waiting for the
+GIL. Only successful reads complete here. A read that fails or returns unexpected data is repeated by
+:meth:`PagedRows.read`, which knows which error to raise: so all ways to read give the same answers.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["BatchReader", "open_batch_reader"]
 
 _LARGE = 1 << 19
 _REQUESTS_PER_CALL = 4
-"""Of requests that are ``_LARGE`` on average, in bytes, a thread should serve some in one call, or it spends its time
-on getting them: the other threads read other windows at the same time. Small ones are better all made at once."""
+"""If requests have ``_LARGE`` bytes or more on average, a thread should serve several per call, or it spends its time
+on fetching requests; the other threads read other windows meanwhile. Small requests are better all made at once."""
 
 
 def open_batch_reader(source: ByteSource, pool: ReadPool) -> BatchReader | None:
-    """A reader for ``source``, where the system has positioned reads.
+    """A reader for ``source``, if the system has positioned reads.
 
-    Only a plain :class:`StoreFile` is read past its own methods; a source that tests made is asked itself.
+    Only a plain :class:`StoreFile` is read through its descriptor; other sources (in tests) read by themselves.
     """
     can_read = hasattr(os, "pread") and sys.byteorder == "little"
     return BatchReader(source, pool) if can_read and type(source) is StoreFile else None
@@ -48,7 +48,7 @@ class _Job:
         self.outcomes = [np.zeros(len(asked), dtype=np.int32) for _ in rows.sections]
 
     def work(self, worker: int) -> None:
-        """Serve requests until there are none; then make those again that failed on this thread."""
+        """Serve requests until there are none; then repeat those that failed on this thread."""
         from dromos.graph.store.paged.read_kernels import FAILED
 
         try:
@@ -69,19 +69,19 @@ class BatchReader:
         self._source, self._pool = source, pool
 
     def prepare(self, rows: PagedRows) -> None:
-        """Compile what reads and drops pages of ``rows``, or find it on disk.
+        """Compile the code that reads and drops pages of ``rows``, or load it from the disk cache.
 
-        On the calling thread, where Ctrl-C is seen, and before the budget is used up: the compiler's own memory is no
-        part of it.
+        Runs on the calling thread, where Ctrl-C is handled, and before the budget is used up: the compiler's own memory
+        does not count toward it.
         """
         nothing = np.empty(0, dtype=np.int64)
         _Job(rows, self._source, []).work(0)
         rows.drop(nothing, nothing, compiled=True)
 
     def submit(self, rows: PagedRows, asked: Sequence[Request], *, waited_for: bool = True) -> Batch:
-        """Have pages read and checked, in about this order.
+        """Read and check pages, in about this order.
 
-        ``waited_for``: somebody waits for them already, so that all threads should begin at once.
+        ``waited_for``: the result is already being waited for, so all threads should begin at once.
         """
         job = _Job(rows, self._source, asked)
         large = sum(last - first for first, last in asked) * rows.page_bytes >= _LARGE * len(asked)

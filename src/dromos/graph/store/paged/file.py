@@ -1,6 +1,6 @@
-"""The file behind a stored graph: positioned reads past the system's cache, and an eye on whether it is still the same.
+"""The file behind a stored graph: positioned reads that bypass the page cache, and checks that it has not changed.
 
-Nothing is mapped, so a file that is cut while it is read gives a short read and an error, never a SIGBUS.
+Nothing is mapped, so a file that is truncated while it is read gives a short read and an error, never a SIGBUS.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _REFUSED_DIRECT = 22  # EINVAL: the file system has no direct reads
 
 
 class ByteSource(Protocol):
-    """Where pages come from; tests put one here that fails, stalls or lies."""
+    """A source of pages; tests substitute one that fails, stalls or returns wrong data."""
 
     @property
     def path(self) -> Path: ...
@@ -35,7 +35,7 @@ class ByteSource(Protocol):
 
 
 class StoreFile:
-    """A store's file, open for direct reads where the file system has them."""
+    """A store's file, opened for direct reads if the file system supports them."""
 
     def __init__(self, origin: OpenedFile) -> None:
         self.origin, self.path = origin, Path(origin.path)
@@ -51,7 +51,7 @@ class StoreFile:
 
     @property
     def direct(self) -> bool:
-        """Whether reads go past the system's cache."""
+        """Whether reads bypass the system's page cache."""
         return self._direct >= 0
 
     def read_into(self, buffer: memoryview, position: int) -> None:
@@ -71,7 +71,7 @@ class StoreFile:
 
     def _read_some(self, buffer: memoryview, position: int) -> int:
         direct = self._direct
-        if direct >= 0 and position % 4096 == 0:  # a read that ended within a block is taken up by the plain file
+        if direct >= 0 and position % 4096 == 0:  # after a read that ended within a block, the plain file continues
             try:
                 return self._pread(direct, buffer, position)
             except OSError as error:
@@ -80,7 +80,7 @@ class StoreFile:
         return self._pread(self._fd, buffer, position)
 
     def _pread(self, fd: int, buffer: memoryview, position: int) -> int:
-        """The one call that reads; tests put another in its place."""
+        """The only call that reads; tests replace it."""
         return os.preadv(fd, [buffer], position)
 
     @property
@@ -90,15 +90,15 @@ class StoreFile:
 
     @property
     def descriptor(self) -> int:
-        """The open file that is best to read from; for compiled code."""
+        """The descriptor that is best to read from; for compiled code."""
         return self._direct if self.direct else self._fd
 
     def ring_piece(self, buffer: memoryview, position: int) -> tuple[int, int]:
-        """The open file for a read by io_uring, and how many bytes it must bring; else :meth:`read_into` is asked."""
+        """The descriptor for a read by io_uring and the bytes it must return; if it fails, :meth:`read_into` reads."""
         return (self._direct if self.direct else self._fd), min(len(buffer), self.origin.size - position)
 
     def check_unchanged(self) -> None:
-        """Refuse a file that was written to, cut, replaced or removed since the graph was opened."""
+        """Raise an error if the file was written to, cut, replaced or removed since the graph was opened."""
         try:
             states = [self.path.stat(), *(os.fstat(fd) for fd in (self._fd, self._direct) if fd >= 0)]
         except OSError:

@@ -1,4 +1,4 @@
-"""What reads pages of an opened graph, kept from one call to the next: threads, checks that were made, cached pages."""
+"""Page readers of an opened graph, kept between calls: threads, completed checks, cached pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Closing", "KeptReader"]
 
 
 class Closing(Protocol):
-    """What has threads and an open file."""
+    """An object with threads and an open file."""
 
     def close(self) -> None: ...
 
@@ -22,9 +22,9 @@ Reader = TypeVar("Reader", bound=Closing)
 
 
 class KeptReader:
-    """At most one reader, for whoever asks for the same one again; it ends with this object.
+    """At most one reader, reused for the same key; it is closed with this object.
 
-    Calls of several threads take turns. A process that was forked has none of the threads, and makes a reader anew.
+    Calls from several threads take turns. A forked process has none of the threads, and makes a new reader.
 
     >>> class Read:
     ...     def close(self) -> None: print("closed")
@@ -50,13 +50,13 @@ class KeptReader:
 
     @contextmanager
     def using(self, key: Any, make: Callable[[], Reader]) -> Iterator[Reader]:
-        """The reader that is known by ``key``; one that an error has interrupted is not used again."""
+        """The reader for ``key``; one that was interrupted by an error is not used again."""
         if self._process != os.getpid():
             _close(self._held, self._process)
             self._begin()
         with self._turn:
             if not self._held or self._key != key:
-                _close(self._held, self._process)  # its memory goes first
+                _close(self._held, self._process)  # release its memory first
                 self._key = key
                 self._held.append(make())
             try:
@@ -66,7 +66,7 @@ class KeptReader:
                 raise
 
     def clear(self) -> None:
-        """Give back what the reader holds."""
+        """Release what the reader holds."""
         if self._process == os.getpid():
             with self._turn:
                 _close(self._held, self._process)

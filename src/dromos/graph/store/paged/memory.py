@@ -18,24 +18,24 @@ from dromos.parallel import run_team
 
 __all__ = ["HUGE", "SparseMemory"]
 
-# Python knows the flag by name from 3.13 on. Without it Linux refuses more addresses than there is memory and swap.
+# Python has the flag by name from 3.13 on. Without it Linux refuses more address space than there is memory and swap.
 _BY_MACHINE: Final = {"ppc64le": 0x40, "ppc64": 0x40, "mips64": 0x400}
 _NO_RESERVE: Final[int] = getattr(
     mmap, "MAP_NORESERVE", _BY_MACHINE.get(platform.machine(), 0x4000) if sys.platform == "linux" else 0
 )
-_LIBRARY: Final = ctypes.CDLL(None, use_errno=True)  # its calls let go of the GIL, which mmap.madvise does not
+_LIBRARY: Final = ctypes.CDLL(None, use_errno=True)  # its calls release the GIL, unlike mmap.madvise
 _LIBRARY.madvise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 
 HUGE: Final = 2 << 20
-"""A huge page of Linux on most processors; where it is another size, advice about blocks of this one does no harm."""
+"""The size of a huge page of Linux on most processors; where it differs, advice about such blocks does no harm."""
 _CAN_CHOOSE: Final = hasattr(mmap, "MADV_HUGEPAGE") and hasattr(mmap, "MADV_NOHUGEPAGE")
 
 
 class SparseMemory:
-    """As many addresses as an array has bytes, backed by memory only where something was written and not dropped.
+    """As many addresses as an array has bytes, backed by memory only where data was written and not dropped.
 
-    So every page has its place, neighbours in the file are neighbours in memory, and a kernel is given one array,
-    whichever pages of it are there. What is not there reads as zeros.
+    So every page has a fixed place, neighbors in the file are neighbors in memory, and a kernel gets one array,
+    whichever of its pages are resident. The others read as zeros.
 
     >>> memory = SparseMemory(10_000)
     >>> memory.bytes[5_000] = 7
@@ -58,15 +58,15 @@ class SparseMemory:
         self._address = whole.ctypes.data + self._skipped
         self.bytes: Array = whole[self._skipped : self._skipped + size]
         self._huge = np.zeros(size // HUGE + 1, dtype=bool)
-        if _CAN_CHOOSE:  # a huge page would bring in more than was read
+        if _CAN_CHOOSE:  # a huge page would take up more memory than was read
             self._map.madvise(mmap.MADV_NOHUGEPAGE)
 
     def expect(self, begin: int, end: int) -> None:
-        """Be told that all of ``begin..end`` is about to be written, and nothing beside it.
+        """Announce that exactly ``begin..end`` is about to be written.
 
-        Huge pages that lie inside are taken as such: one fault instead of 512. Others that reach out of it are not.
+        Huge pages inside the range are used as such: one fault instead of 512. Those that extend beyond it are not.
         """
-        first, last = -(-begin // HUGE), end // HUGE  # those that lie inside
+        first, last = -(-begin // HUGE), end // HUGE  # those inside
         for number in {begin // HUGE, end // HUGE}:
             if not first <= number < last and self._huge[number]:
                 self._advise(number, number + 1, huge=False)
@@ -74,7 +74,7 @@ class SparseMemory:
             self._advise(first, last, huge=True)
 
     def _advise(self, first: int, last: int, *, huge: bool) -> None:
-        """Where the system refuses, pages are small."""
+        """Set the advice; if the system refuses, pages stay small."""
         self._huge[first:last] = huge
         if _CAN_CHOOSE:
             advice = mmap.MADV_HUGEPAGE if huge else mmap.MADV_NOHUGEPAGE
@@ -85,11 +85,11 @@ class SparseMemory:
         return memoryview(self._map)[self._skipped + begin : self._skipped + end]
 
     def drop(self, begin: int, end: int) -> None:
-        """Give the memory of ``begin..end`` (multiples of a page of the system) back; it reads as zeros then."""
+        """Release the memory of ``begin..end`` (multiples of a system page); it then reads as zeros."""
         self.drop_all(np.array([begin]), np.array([end]))
 
     def drop_all(self, begins: Array, ends: Array, *, compiled: bool = False) -> None:
-        """Give the memory of each ``begins[i]..ends[i]`` back, in one call that is ``compiled`` or in several."""
+        """Release the memory of each ``begins[i]..ends[i]``, in one ``compiled`` call or in several calls."""
         failed = np.zeros(1, dtype=np.int64)
         if compiled:
             from dromos.graph.store.paged.read_kernels import drop_pages

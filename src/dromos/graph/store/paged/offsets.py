@@ -1,4 +1,4 @@
-"""The row offsets of a stored graph in memory: in 4 bytes each where there are fewer than 2^32 arcs, else in 8."""
+"""The row offsets of a stored graph in memory: 4 bytes each for fewer than 2^32 arcs, else 8."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _PIECE_BYTES = 8 << 20
 
 
 def offset_bytes(header: Header) -> int:
-    """What the offsets of one direction take in memory."""
+    """Bytes of the offsets of one direction in memory."""
     return (header.num_vertices + 1) * (4 if header.num_arcs < 1 << 32 else 8)
 
 
 def read_offsets(source: ByteSource, header: Header, checksums: Array, name: str) -> Array:
-    """The offsets, checked: against their checksums, and that they rise from 0 to the number of arcs."""
+    """The offsets, checked against their checksums and to rise from 0 to the number of arcs."""
     section = header.section(name)
     assert section is not None
     offsets = np.empty(section.items, dtype=np.uint32 if header.num_arcs < 1 << 32 else OFFSET)
@@ -35,7 +35,7 @@ def read_offsets(source: ByteSource, header: Header, checksums: Array, name: str
 def read_section(source: ByteSource, header: Header, checksums: Array, section: Section, into: Array) -> None:
     """Read a whole section, piece by piece and checked, into an array of the same or a narrower type.
 
-    Offsets must rise and stay within what they point to: the next piece is only believed where it does.
+    Offsets must rise and stay within their bounds; this is checked for each piece before the next is read.
     """
     sums, size = checksums_of(header, checksums, section), header.chunk_bytes
     piece_bytes = aligned(max(1, _PIECE_BYTES // size) * size)

@@ -1,4 +1,4 @@
-"""Packed targets in pages: read as they lie in the file, checked, and unpacked to the places of their arcs."""
+"""Packed targets in pages: read as stored, checked, and unpacked to the places of their arcs."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ __all__ = ["PackedSection"]
 
 
 class PackedSection:
-    """A section of packs, and the addresses for what is in them.
+    """A section of packs, and the address space for the unpacked targets.
 
-    Every pack has its own checksum, which is compared when it is first read; when it is read again, its fingerprint is.
-    The bytes of the file lie in a buffer only until
-    they are unpacked; there is one for each thread that reads.
+    Every pack has its own checksum, which is compared at the first read; later reads compare its fingerprint. The bytes
+    of the file stay in a buffer only until they are unpacked; each reader thread has one.
     """
 
     def __init__(self, section: Section, index: PackIndex, num_arcs: int, num_vertices: int, page_arcs: int) -> None:
@@ -42,27 +41,27 @@ class PackedSection:
         self._prints = np.zeros(len(index.sums), dtype=np.uint64)
         self._checked = np.zeros(len(index.sums), dtype=bool)
         self._buffers: list[mmap.mmap] = []
-        self._unpack(np.empty(0, dtype=np.uint8), 0, 0)  # compiles here, where Ctrl-C is seen
+        self._unpack(np.empty(0, dtype=np.uint8), 0, 0)  # compile here, where Ctrl-C is handled
         piece_checksums(np.empty(0, dtype=np.uint8), np.zeros(2, dtype=np.int64))
 
     @property
     def table_bytes(self) -> int:
-        """What the index and the fingerprints take in memory."""
+        """Bytes of the index and the fingerprints in memory."""
         return self.index.nbytes + self._prints.nbytes + self._checked.nbytes
 
     def bytes_of(self, request: Request) -> int:
-        """What a request reads: whole disk blocks."""
+        """Bytes that a request reads: whole disk blocks."""
         begin, end = self._bytes(request)
         return aligned(end) - begin // ALIGNMENT * ALIGNMENT
 
     def file_bytes(self, pages: Array) -> int:
-        """What all of ``pages`` take in the file."""
+        """Bytes of all ``pages`` in the file."""
         starts = self.index.starts
         last = np.minimum((pages + 1) * self._page_packs, len(starts) - 1)
         return 4 * int((starts[last] - starts[pages * self._page_packs]).sum())
 
     def buffer_bytes(self, pages: int) -> int:
-        """The largest buffer that a request of so many pages takes while it is unpacked."""
+        """The largest buffer that unpacking a request of ``pages`` pages needs."""
         marks = np.append(self.index.starts[:: self._page_packs], self.index.starts[-1])
         pages = min(pages, len(marks) - 1)
         return 4 * int((marks[pages:] - marks[: len(marks) - pages]).max(initial=0)) + 2 * ALIGNMENT
@@ -112,12 +111,12 @@ class PackedSection:
         self._buffers.append(buffer)
 
     def check(self, *_: object) -> None:
-        """Nothing to do: :meth:`read` compares every pack whenever it is read, and all targets."""
+        """Do nothing: :meth:`read` checks every pack, and all targets, at each read."""
 
     keep_prints = compare_prints = check_targets = check
 
     def drop(self, firsts: Array, lasts: Array, *, compiled: bool = False) -> None:
-        """Give the memory of the pages ``firsts[i]..lasts[i]`` back."""
+        """Release the memory of the pages ``firsts[i]..lasts[i]``."""
         ends = np.minimum(lasts * self.page_bytes, len(self.memory.bytes))
         self.memory.drop_all(firsts * self.page_bytes, ends, compiled=compiled)
 
@@ -129,14 +128,14 @@ class PackedSection:
         )  # fmt: skip
 
     def _buffer(self, size: int) -> mmap.mmap:
-        """A buffer that no other thread uses, at an address that suits a direct read."""
+        """A buffer that no other thread uses, at an address suitable for direct reads."""
         with contextlib.suppress(IndexError):  # another thread may take the last one at any time
             if len(buffer := self._buffers.pop()) >= size:
                 return buffer
         return mmap.mmap(-1, max(size, ALIGNMENT))
 
     def _recognise(self, prints: Array, known: Array, first: int, source: ByteSource) -> None:
-        """Compare packs that are read again with what they were, and keep the fingerprints of the others."""
+        """Compare packs that are read again with their fingerprints, and keep the fingerprints of the others."""
         kept = self._prints[first : first + len(prints)]
         wrong = np.flatnonzero(known & (kept != prints))
         if len(wrong):

@@ -1,4 +1,4 @@
-"""Pages that come and go within a budget: read ahead of the kernels, and kept where they are used most."""
+"""Pages that are loaded and dropped within a budget: read ahead of the kernels, the most used ones cached."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from dromos.graph.store.paged.ways import way_to_read
 __all__ = ["GAP_BYTES", "REQUEST_BYTES", "Pager", "Room", "unpacking_bytes"]
 
 REQUEST_BYTES = 1 << 20
-"""The largest request: a disk is at its best from here on, and a reader is free again soon."""
+"""The largest request: disks reach full throughput at this size, and a reader thread is soon free again."""
 _AHEAD = 3
-"""Windows that are on their way while one is computed on."""
+"""Windows that are read while the kernels compute on one."""
 GAP_BYTES = 32 << 10
-"""A gap of this size is read over: that takes a disk of 2 GB/s 16 us. Another request costs a thread that reads 40 us,
-and less through a queue of the kernel. With 64 KiB a BFS of R-MAT 24 reads 4 % more and takes as long."""
+"""Gaps up to this size are read over, which takes 16 us on a disk of 2 GB/s. A separate request costs 40 us in a
+reader thread, and less through a kernel queue. With 64 KiB a BFS of R-MAT 24 reads 4 % more and takes as long."""
 
 
 @dataclass(frozen=True)
 class Room:
-    """Memory for pages, in bytes: what is on its way to the kernels, and what is kept for later supersteps."""
+    """Memory for pages, in bytes: buffers for windows being read or computed on, and the cache across supersteps."""
 
     buffers: int
     cache: int
@@ -47,10 +47,10 @@ class _Kept:
         self.cached = np.zeros(rows.num_pages, dtype=bool)
         self.uses = np.zeros(rows.num_pages, dtype=np.uint32)
         self.even = False
-        """Whether no page of this superstep can take the place of another: all were wanted equally often."""
+        """Whether no page of this superstep can displace another: all were wanted equally often."""
 
     def note_evenness(self, wanted: Array) -> None:
-        """Be told which pages a superstep wants, once for all of its windows."""
+        """Update ``even`` from the pages that a superstep wants, once for all of its windows."""
         uses = self.uses[wanted]
         least = int(uses.min(initial=0xFFFFFFFF))
         self.even = least == int(uses.max(initial=0)) and not (self.uses[self.cached] < least).any()
@@ -59,9 +59,9 @@ class _Kept:
 class Pager:
     """The pages of a store's rows, for one run.
 
-    ``windows`` of a superstep's wanted pages come one after the other, while the next ones are read. A page that was
-    used stays if there is room, or in the place of one that was used less often. What is used equally often is not
-    exchanged: where all pages are wanted again and again, those that are there stay, and only the rest is read.
+    ``windows`` yields a superstep's wanted pages window by window while the next windows are read. A used page stays if
+    the cache has room, or replaces a page that was used less often. Pages used equally often do not replace each other:
+    if every superstep wants all pages, the cached ones stay and only the rest are read.
     """
 
     def __init__(self, source: ByteSource, room: Room, *, pool: ReadPool | None = None) -> None:
@@ -72,12 +72,12 @@ class Pager:
         self.batches = open_batch_reader(source, self.pool) if way == "compiled" else None
         self.bytes_read = self.cached_bytes = 0
         self.waiting = Timer()
-        """How long kernels waited for pages: what the disk, and the checks of what it gives, did not do meanwhile."""
+        """How long kernels waited for pages: reading and checking that did not overlap with computing."""
         self._kept: dict[int, tuple[PagedRows, _Kept]] = {}
         self._dropping, self._dropped = ReadPool(1), Batch(0)
 
     def prepare(self, rows: PagedRows) -> _Kept:
-        """Be told that pages of ``rows`` will be asked for: what reads them is compiled now, and not later."""
+        """Register ``rows`` before their pages are requested; compiles the code that reads them now, not later."""
         if id(rows) not in self._kept:
             if self.batches is not None:
                 self.batches.prepare(rows)
@@ -85,7 +85,7 @@ class Pager:
         return self._kept[id(rows)][1]
 
     def count(self, rows: PagedRows, wanted: Array) -> None:
-        """Be told which pages a superstep wants (a mask): those that are wanted most often stay."""
+        """Record which pages a superstep wants (a mask); the pages wanted most often stay cached."""
         kept = self.prepare(rows)
         kept.uses += wanted
         kept.note_evenness(wanted)
@@ -93,10 +93,10 @@ class Pager:
     def windows(
         self, rows: PagedRows, wanted: Array, *, ahead: int = _AHEAD, counted: bool = False
     ) -> Iterator[Request]:
-        """Runs of pages in which all ``wanted`` ones (a mask) are in memory until the next run is asked for.
+        """Windows of pages; all ``wanted`` pages (a mask) of a window are in memory until the next window is requested.
 
-        ``ahead``: as many more are being read meanwhile; the buffers are shared out among all of these. ``counted``:
-        they are some of those that :meth:`count` was told of.
+        ``ahead``: how many further windows are read meanwhile; all of them share the buffers. ``counted``: the wanted
+        pages are among those already passed to :meth:`count`.
         """
         self.source.check_unchanged()
         kept = self.prepare(rows)
@@ -107,7 +107,7 @@ class Pager:
         size = self.room.buffers // self._in_memory(ahead)
         buffers, pages = size * (ahead + 1), size // rows.page_bytes
         even = -(-HUGE // rows.page_bytes)
-        pages = max(pages // even, 1) * even if pages > even else pages  # so that windows end with huge pages
+        pages = max(pages // even, 1) * even if pages > even else pages  # so that windows end on huge-page boundaries
         todo = deque(windows(missing, wanted, pages=pages, block=rows.block_pages))
         flying: deque[tuple[Request, list[Request], Batch]] = deque()
         in_buffers, asked = 0, None
@@ -131,25 +131,25 @@ class Pager:
             in_buffers -= _pages(served) * rows.page_bytes
 
     def buffers_for(self, window_bytes: int, ahead: int) -> int:
-        """The buffers in which windows have so many bytes, if so many of them are read ahead."""
+        """The buffer size at which windows have ``window_bytes`` bytes, with ``ahead`` windows read ahead."""
         return window_bytes * self._in_memory(ahead)
 
     def _in_memory(self, ahead: int) -> int:
-        """Windows that are in memory: those ahead, the one that is computed on, and one that is being given back."""
+        """Windows in memory at once: those ahead, the one being computed on, and one being dropped."""
         return ahead + 1 + (ahead > 0 and self.batches is not None)
 
     def first_cached(self, rows: PagedRows) -> int:
-        """How many pages from the first on all stay in memory."""
+        """The number of leading pages that are all cached."""
         cached = self.prepare(rows).cached
         return len(cached) if cached.all() else int(np.argmin(cached))
 
     @property
     def spare(self) -> int:
-        """Bytes of the room that nothing lies in between two supersteps: buffers, and what is left of the cache."""
+        """Bytes unused between two supersteps: the buffers, and what is left of the cache."""
         return self.room.buffers + max(0, self.room.cache - self.cached_bytes)
 
     def evict(self, rows: PagedRows, first: int, last: int) -> None:
-        """Give the memory of those of the pages ``first..last`` back that are cached, at once."""
+        """Drop the cached pages among ``first..last``, and wait until their memory is released."""
         cached = self.prepare(rows).cached
         pages = first + np.flatnonzero(cached[first:last])
         cached[first:last] = False
@@ -158,11 +158,11 @@ class Pager:
         self._dropped.wait()
 
     def occupy(self, nbytes: int) -> None:
-        """Be told that so much of the cache's room is taken by something else, for the rest of the run."""
+        """Reserve ``nbytes`` of the cache for something else, for the rest of the run."""
         self.cached_bytes += nbytes
 
     def fit(self, rows: PagedRows) -> None:
-        """Give cached pages back, the last ones first, until what the cache's room is taken by fits it."""
+        """Drop cached pages, the last ones first, until the contents of the cache fit its room."""
         excess = -(-(self.cached_bytes - self.room.cache) // rows.page_bytes)
         if excess > 0:
             cached = np.flatnonzero(self.prepare(rows).cached)[-excess:]
@@ -196,14 +196,14 @@ class Pager:
         return self.pool.submit([partial(rows.read, self.source, request) for request in asked])
 
     def _settle(self, rows: PagedRows, kept: _Kept, wanted: Array, window: Request, served: list[Request]) -> None:
-        """Choose which of the pages that came in stay."""
+        """Choose which of the pages just read stay cached."""
         if kept.even and self.room.cache - self.cached_bytes < rows.page_bytes:
             self._drop_runs(rows, np.array(list(_joined(served)), dtype=np.int64).reshape(-1, 2))
             return
         fresh = np.concatenate([np.arange(first, last) for first, last in served] or [np.empty(0, dtype=np.int64)])
         room = max(0, self.room.cache - self.cached_bytes) // rows.page_bytes
         if len(fresh) > room:
-            fresh = fresh[np.argsort(~kept.uses[fresh], kind="stable")]  # the most used first
+            fresh = fresh[np.argsort(~kept.uses[fresh], kind="stable")]  # most used first
         staying, others = fresh[:room], fresh[room:]
         kept.cached[staying] = True
         self.cached_bytes += len(staying) * rows.page_bytes
@@ -212,7 +212,7 @@ class Pager:
         if kept.even:
             self._drop(rows, others)
             return
-        # only who was used less often gives way, and nobody whom this superstep still counts on
+        # evict only pages that were used less often, and none that this superstep still needs
         loose = kept.cached & (kept.uses < kept.uses[others[0]])
         loose[window.last :] &= ~wanted[window.last :]
         old = np.flatnonzero(loose)
@@ -232,19 +232,19 @@ class Pager:
         self._drop_runs(rows, first + run_edges(mask))
 
     def _drop_runs(self, rows: PagedRows, runs: Array) -> None:
-        """Give pages back; each of ``runs`` is the first of them and the one behind the last."""
+        """Drop runs of pages, each given as its first page and the one after its last."""
         for first, last in runs.tolist():
             rows.resident[first:last] = False
         edges = np.ascontiguousarray(runs.T)
         self._dropped.wait()
         if self.batches is None:
             rows.drop(*edges)
-        else:  # while the next window is computed on
+        else:  # drop while the next window is computed on
             self._dropped = self._dropping.submit([partial(rows.drop, *edges, compiled=True)])
 
 
 def _joined(asked: list[Request]) -> Iterator[Request]:
-    """Requests that follow each other, as one."""
+    """Join requests that follow each other."""
     first = 0
     for number, request in enumerate(asked):
         if number + 1 == len(asked) or asked[number + 1].first != request.last:
@@ -257,5 +257,5 @@ def _pages(asked: list[Request]) -> int:
 
 
 def unpacking_bytes(rows: PagedRows) -> int:
-    """The buffers of the threads that read, where pages are unpacked from them."""
+    """Bytes of the buffers from which the reader threads unpack pages."""
     return READERS * rows.buffer_bytes(max(REQUEST_BYTES // rows.page_bytes, rows.block_pages))

@@ -1,4 +1,4 @@
-"""Which reads bring a set of pages in: neighbours together, small gaps read over, in windows that fit a buffer."""
+"""Which reads load a set of pages: neighbors together, small gaps read over, in windows that fit a buffer."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def run_edges(mask: Array) -> Array:
 def requests(missing: Array, resident: Array, *, gap: int, most: int, block: int) -> list[Request]:
     """The reads for the ``missing`` pages (a mask).
 
-    A gap of up to ``gap`` pages between two of them is read over: that takes the disk less than another request. It
-    holds no page that is ``resident``, since nothing is read twice. A request has at most ``most`` pages, but never a
-    part of a ``block``, which is checked as a whole.
+    A gap of up to ``gap`` pages between two of them is read over, since that takes the disk less time than another
+    request. It contains no ``resident`` page, since nothing is read twice. A request has at most ``most`` pages, but
+    never a part of a ``block``, which is checked as a whole.
 
     >>> none = np.zeros(8, dtype=bool)
     >>> requests(np.array([1, 0, 1, 0, 0, 0, 1, 1], dtype=bool), none, gap=1, most=8, block=1)
@@ -54,10 +54,10 @@ def _read_over_gaps(runs: Array, resident: Array, gap: int) -> Array:
 
 
 def windows(read: Array, wanted: Array, *, pages: int, block: int) -> list[Request]:
-    """Cut the ``wanted`` pages into windows of which each needs about ``pages`` pages to be ``read`` (both masks).
+    """Cut the ``wanted`` pages into windows that each need about ``pages`` pages to be ``read`` (both masks).
 
-    Windows begin and end with a block, so that none has to wait for a part of another's. Pages that are in memory
-    already cost nothing: where nothing is read, one window is all there is.
+    Windows begin and end with a block, so that none has to wait for a part of another's. Pages already in memory cost
+    nothing: if nothing is read, there is a single window.
 
     >>> full = np.ones(8, dtype=bool)
     >>> windows(full, full, pages=4, block=2)

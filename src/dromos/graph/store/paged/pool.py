@@ -1,4 +1,4 @@
-"""A few threads that read while others compute. The system's calls, the checksums and NumPy let go of the GIL."""
+"""A few threads that read while others compute. System calls, checksums and NumPy release the GIL."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from dromos.parallel import num_threads
 __all__ = ["READERS", "Batch", "ReadPool"]
 
 READERS = min(max(8, num_threads(None)), 16)
-"""Threads that keep a disk busy, also with requests of 16 KiB: of these it gave four threads two thirds as much as
-eight, and sixteen hardly more. But a thread that checks what it has read does not read: where there are cores for it,
-more of them do both at once. They take no more processor time, but packed pages need a buffer for each."""
+"""Threads that keep a disk busy, even with requests of 16 KiB: with these, four threads reached two thirds of the
+throughput of eight, and sixteen hardly more than eight. But a thread that checks what it has read does not read, so
+with enough cores more threads overlap both. They use no more processor time, but packed pages need a buffer per
+thread."""
 
 
 class Batch:
-    """Reads that belong together; whoever needs them waits for all."""
+    """Reads that belong together and are waited for together."""
 
     def __init__(self, size: int) -> None:
         self._left, self._lock, self._ready = size, threading.Lock(), threading.Event()
@@ -28,7 +29,7 @@ class Batch:
             self._ready.set()
 
     def done(self, error: BaseException | None = None) -> None:
-        """One of the reads ended; the first error counts."""
+        """Record that one of the reads ended; the first error is kept."""
         with self._lock:
             self._left -= 1
             self._error = self._error or error
@@ -37,18 +38,18 @@ class Batch:
 
     @property
     def ready(self) -> bool:
-        """Whether nobody would have to wait."""
+        """Whether :meth:`wait` would return at once."""
         return self._ready.is_set()
 
     def wait(self) -> None:
-        """Return when all reads are done; raise the first error."""
+        """Wait until all reads are done; raise the first error."""
         self._ready.wait()
         if self._error is not None:
             raise self._error
 
 
 class _Queue:
-    """What the threads share with the pool; they do not know the pool itself, so that it can be forgotten."""
+    """State shared by the threads and the pool; threads hold no reference to the pool, so that it can be collected."""
 
     def __init__(self) -> None:
         self.tasks: SimpleQueue[tuple[Callable[[], Any], Batch] | None] = SimpleQueue()
@@ -65,17 +66,17 @@ class _Queue:
                 except BaseException as raised:
                     error = raised
             batch.done(error)
-            del task, read, batch, error  # a thread that waits keeps no array alive
+            del task, read, batch, error  # an idle thread keeps no array alive
 
     def end(self, threads: int) -> None:
-        """Drop what has not begun, and let the threads end."""
+        """Drop reads that have not started, and let the threads end."""
         self.closed = True
         for _ in range(threads):
             self.tasks.put(None)
 
 
 class ReadPool:
-    """Threads that start with the first read, and end with :meth:`close`, or when the pool is forgotten.
+    """Threads that start with the first read, and end with :meth:`close` or when the pool is collected.
 
     >>> pool, found = ReadPool(2), []
     >>> pool.submit([lambda: found.append(1), lambda: found.append(2)]).wait()
@@ -91,7 +92,7 @@ class ReadPool:
         self._end = weakref.finalize(self, self._queue.end, threads)
 
     def submit(self, reads: Sequence[Callable[[], Any]]) -> Batch:
-        """Have ``reads`` done, in about this order."""
+        """Run ``reads``, in about this order."""
         batch = Batch(len(reads))
         if reads:
             self._start_threads()
@@ -100,19 +101,19 @@ class ReadPool:
         return batch
 
     def add(self, read: Callable[[], Any], batch: Batch) -> None:
-        """Have one more read of a batch done."""
+        """Add one more read to a batch."""
         self._start_threads()
         self._queue.tasks.put((read, batch))
 
     def _start_threads(self) -> None:
-        """Before there is something to do: a thread that begins to work at once keeps the GIL from who starts it."""
+        """Start the threads before there is work: one that has work at once keeps the GIL from the starting thread."""
         while len(self._threads) < self.size:
             name = f"dromos-read-{len(self._threads)}"
             self._threads.append(threading.Thread(target=self._queue.serve, name=name, daemon=True))
             self._threads[-1].start()
 
     def close(self) -> None:
-        """Drop what has not begun, and wait for the threads to end."""
+        """Drop reads that have not started, and wait for the threads to end."""
         self._end()
         for thread in self._threads:
             thread.join()

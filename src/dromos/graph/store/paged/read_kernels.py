@@ -1,4 +1,4 @@
-"""Compiled code that reads pages of a store and checks them: many requests in one call, without the GIL."""
+"""Compiled code that reads and checks pages of a store: many requests per call, without the GIL."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dromos.intrinsics import load, store
 from dromos.io_intrinsics import give_back, read_at
 from dromos.jit import atomic_add, inline, kernel
 
-SERVED, FAILED = 1, 2  # a request that failed is marked with FAILED + the number of the worker that had it
+SERVED, FAILED = 1, 2  # a failed request is marked with FAILED + the number of its worker
 
 _MIXING = np.uint64(MIXING)
 _BITS = np.uint64(8)
@@ -22,7 +22,7 @@ _ONE = np.uint64(1)
 
 @inline
 def read_fully(fd, data, begin, length, position, expected):
-    """Whether ``expected`` bytes of ``length`` (whole disk blocks) came from ``position`` of the file."""
+    """Read ``length`` bytes (whole disk blocks) at ``position``; return whether ``expected`` of them arrived."""
     done = np.int64(0)
     while done < expected:
         got = read_at(fd, data, begin + done, length - done, position + done)
@@ -34,7 +34,7 @@ def read_fully(fd, data, begin, length, position, expected):
 
 @inline
 def _chunks_match(data, tables, sums, begin, end, chunk_bytes):
-    """Whether the chunks that ``data[begin:end]`` consists of have the checksums that they should have."""
+    """Whether the chunks of ``data[begin:end]`` match their checksums."""
     good = True
     at = begin
     while at + 3 * chunk_bytes <= end:
@@ -52,7 +52,7 @@ def _chunks_match(data, tables, sums, begin, end, chunk_bytes):
 
 @inline
 def _fingerprint(words, begin, end):
-    """That of the bytes ``begin..end``, as :func:`dromos.graph.store.paged.section.fingerprints` has it."""
+    """The fingerprint of bytes ``begin..end``, as in :func:`dromos.graph.store.paged.section.fingerprints`."""
     flips = total = np.uint64(0)
     for i in range(begin // 8, end // 8):
         word = load(words, i)
@@ -80,12 +80,12 @@ def read_pages(
     thread, threads, worker, cursor, firsts, lasts, fd, offset, file_bytes, nbytes, page_bytes, chunk_bytes,
     block_pages, data, words, ids, num_vertices, sums, tables, checked, prints, outcome,
 ):  # fmt: skip
-    """Read and check requests of one section, whichever comes next, until ``cursor`` is at their end.
+    """Read and check requests of one section, taking the next open one each time, until ``cursor`` is at their end.
 
-    A request is the pages ``firsts[i]..lasts[i]``. The section lies in the file from ``offset`` on, and has ``nbytes``
-    bytes; ``data`` is its place in memory, ``words`` and ``ids`` are the same bytes. Blocks of ``block_pages`` that
-    were ``checked`` before are compared by their fingerprints, others by their checksums. ``ids`` is empty where the
-    section holds no targets. A request that is not served is left to the caller, who knows which error to raise.
+    Request i is the pages ``firsts[i]..lasts[i]``. The section begins at ``offset`` in the file and has ``nbytes``
+    bytes; ``data`` is its place in memory, and ``words`` and ``ids`` view the same bytes. Blocks of ``block_pages``
+    that were ``checked`` before are compared by fingerprint, others by checksum. ``ids`` is empty if the section holds
+    no targets. Failed requests are left to the caller, which knows which error to raise.
     """
     while True:
         number = atomic_add(cursor, 0, 1)
@@ -119,7 +119,7 @@ def read_pages(
 
 @inline
 def _packs_match(data, tables, sums, starts, checked, first, last, shift):
-    """Whether all packs that were not ``checked`` before have their checksums.
+    """Whether all packs that were not ``checked`` before match their checksums.
 
     Pack p begins at ``data[4 * starts[p] + shift]``.
     """
@@ -150,7 +150,7 @@ def read_packs(
     """Read, check and unpack requests of packed targets, as :func:`read_pages` does.
 
     A page has ``page_packs`` packs of ``pack_arcs`` arcs; pack p is at the words ``starts[p]..starts[p + 1]`` of the
-    section. They come to ``data``, a buffer of this thread's own (``words``, the same), and are unpacked to ``out``.
+    section. Packs are read into ``data``, a buffer of this thread (``words`` views it), and unpacked to ``out``.
     """
     most_bits = bits_of(mask)
     while True:
@@ -181,7 +181,7 @@ def read_packs(
 
 @kernel
 def print_pieces(thread, threads, words, nbytes, piece_bytes, prints):
-    """The fingerprints of the pieces of ``nbytes`` bytes."""
+    """Compute the fingerprints of the pieces of ``nbytes`` bytes."""
     for piece in range(prints.size):
         begin = piece * piece_bytes
         store(prints, piece, _fingerprint(words, begin, min(begin + piece_bytes, nbytes)))
@@ -189,9 +189,9 @@ def print_pieces(thread, threads, words, nbytes, piece_bytes, prints):
 
 @kernel
 def read_pieces(thread, threads, cursor, fd, position, nbytes, piece_bytes, data, words, prints, failed):
-    """Read pieces of ``nbytes`` bytes from ``position`` of a file, whichever comes next, and compare fingerprints.
+    """Read pieces of ``nbytes`` bytes from ``position`` of a file, the next open one each time; compare fingerprints.
 
-    ``failed[0]``: set where a piece does not come, or is not what it was.
+    ``failed[0]`` is set if a piece cannot be read or differs from its fingerprint.
     """
     while load(failed, 0) == 0:
         piece = atomic_add(cursor, 0, 1)
@@ -206,7 +206,7 @@ def read_pieces(thread, threads, cursor, fd, position, nbytes, piece_bytes, data
 
 @kernel
 def drop_pages(thread, threads, data, begins, ends, advice, failed):
-    """Give the memory of ``data[begins[i]:ends[i]]`` back; ``failed[0]`` counts where the system did not take it."""
+    """Release the memory of ``data[begins[i]:ends[i]]``; ``failed[0]`` counts the refusals of the system."""
     for i in range(begins.size):
         if give_back(data, load(begins, i), load(ends, i) - load(begins, i), advice) != 0:
             store(failed, 0, load(failed, 0) + 1)

@@ -1,7 +1,7 @@
-"""Linux's io_uring: many reads are handed to the system by one call, and their ends are taken from a list in memory.
+"""Linux's io_uring: one system call submits many reads, and their completions are taken from a list in memory.
 
-Set up by ``ctypes`` and ``mmap``, since Python has no binding of its own. The calls let go of the GIL. Containers often
-forbid io_uring, and other systems do not have it: then :class:`Ring` raises ``OSError``, and reads are made by threads.
+Set up through ``ctypes`` and ``mmap``, since Python has no binding. The calls release the GIL. Containers often forbid
+io_uring, and other systems lack it: then :class:`Ring` raises ``OSError``, and threads read instead.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 __all__ = ["Ring"]
 
-_SETUP: Final = 425  # the same numbers on every machine that Linux runs on, but Alpha
+_SETUP: Final = 425  # the same numbers on every architecture of Linux except Alpha
 _ENTER: Final = 426
 _READ: Final = 22  # the operation: a positioned read
 _ENTRIES_AT: Final = 0x10000000
@@ -55,7 +55,8 @@ class _Parameters(ctypes.Structure):
 class Ring:
     """Up to ``depth`` reads in flight, for one thread.
 
-    Who reads hands in numbers of its own, and gets them back with the bytes read, or the negative error number.
+    The caller submits reads under its own numbers, and gets each number back with the bytes read or the negative error
+    number.
     """
 
     def __init__(self, depth: int = 64) -> None:
@@ -85,18 +86,18 @@ class Ring:
         self._entries["operation"] = _READ
         self._tail, self._ends_head, self._ends_tail = submissions.tail // 4, ends.head // 4, ends.tail // 4
         order = submissions.list // 4
-        self._words[order : order + given.submitted] = np.arange(given.submitted)  # entry i lies in place i
+        self._words[order : order + given.submitted] = np.arange(given.submitted)  # entry i lies in slot i
         raw = self._words.view(np.uint8)[ends.dropped : ends.dropped + _END.itemsize * given.ended]
         self._ends = raw.view(_END)
         self._ends["number"], self._ends["result"] = _NO_NUMBER, _UNWRITTEN
 
     @property
     def room(self) -> int:
-        """How many reads may be added."""
+        """The number of reads that may still be added."""
         return self.depth - self.in_flight - self._new
 
     def add(self, number: int, fd: int, address: int, length: int, position: int) -> None:
-        """Prepare a read; :meth:`wait` hands it in."""
+        """Prepare a read; :meth:`wait` submits it."""
         at = (int(self._words[self._tail]) + self._new) % self.depth
         entry = self._entries[at]
         entry["fd"], entry["position"], entry["address"] = fd, position, address
@@ -104,7 +105,7 @@ class Ring:
         self._new += 1
 
     def wait(self) -> list[tuple[int, int]]:
-        """Hand in what was added, and wait until a read has ended; the numbers and results of all that have."""
+        """Submit the added reads and wait until one completes; returns numbers and results of all that completed."""
         self._words[self._tail] = (int(self._words[self._tail]) + self._new) % _WORD
         while self._new or not self._ended():
             done = _LIBRARY.syscall(
@@ -124,8 +125,7 @@ class Ring:
         head, found = int(self._words[self._ends_head]), []
         for at in range(head, head + self._ended()):
             end = self._ends[at % len(self._ends)]
-            # The tail may be seen before what lies behind it, on a processor that reorders: both words are looked at
-            # until they are there.
+            # A processor that reorders may show the tail before the entry: poll both words until they are written.
             while int(end["result"]) == _UNWRITTEN or int(end["number"]) == _NO_NUMBER:
                 pass
             found.append((int(end["number"]), int(end["result"])))
@@ -135,7 +135,7 @@ class Ring:
         return found
 
     def close(self) -> None:
-        """End it; no read may be in flight."""
+        """Close the ring; no read may be in flight."""
         fd, self._fd = self._fd, -1
         if fd >= 0:
             os.close(fd)

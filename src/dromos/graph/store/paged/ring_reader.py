@@ -1,7 +1,7 @@
-"""Pages read by io_uring: one thread keeps many requests in flight, the threads of a pool check what has come.
+"""Pages read by io_uring: one thread keeps many requests in flight, and the threads of a pool check completed reads.
 
-Only reads that end well end here. One that fails, or brings less than it should, is made again by the file's own
-positioned reads, which know what to do about it and which error to raise: so both ways give the same answers.
+Only successful reads complete here. A read that fails or is short is repeated by the file's own positioned reads, which
+know how to handle it and which error to raise: so both ways give the same answers.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _DEPTH: Final = 64
 
 
 def open_ring(source: ByteSource, pool: ReadPool) -> RingReader | None:
-    """A reader for ``source``, if the system allows it; else threads read.
+    """A reader for ``source``, if the system allows io_uring; otherwise None, and threads read.
 
-    Only a plain :class:`StoreFile` is read past its own methods; a source that tests made is asked itself.
+    Only a plain :class:`StoreFile` is read through its descriptor; other sources (in tests) read by themselves.
     """
     if type(source) is not StoreFile:
         return None
@@ -42,7 +42,7 @@ def open_ring(source: ByteSource, pool: ReadPool) -> RingReader | None:
 
 
 class _Task:
-    """A request whose pieces are on their way."""
+    """A request whose pieces are being read."""
 
     def __init__(self, rows: PagedRows, request: Request, batch: Batch) -> None:
         self.rows, self.request, self.batch = rows, request, batch
@@ -51,7 +51,7 @@ class _Task:
 
 
 class _Work:
-    """What the thread of a ring does; it does not know the reader, so that that can be forgotten."""
+    """The work of a ring's thread; it holds no reference to the reader, so that the reader can be collected."""
 
     def __init__(self, source: StoreFile, pool: ReadPool, ring: Ring) -> None:
         self.source, self.pool, self.ring = source, pool, ring
@@ -62,7 +62,7 @@ class _Work:
         self._number = 0
 
     def serve(self) -> None:
-        """Hand reads in and take them back until there is no more to do; memory is not let go of before."""
+        """Submit reads and collect them until the end; memory is not released while reads are in flight."""
         try:
             while self._take_tasks() or self._flying:
                 self._hand_in()
@@ -74,7 +74,7 @@ class _Work:
             self.ring.close()
 
     def _fail(self, error: OSError) -> None:
-        """The system took no more reads: tell all who wait, and all who will."""
+        """Pass the error on to all waiting and all future requests, since the system accepts no more reads."""
         told = FileError(f"io_uring failed: {error.strerror}; set {READS}=threads", path=self.source.path)
         for task, *_ in (*self._flying.values(), *self._waiting):
             task.batch.done(told)
@@ -84,14 +84,14 @@ class _Work:
             asked.batch.done(told)
 
     def end(self) -> None:
-        """Drop what has not begun."""
+        """Drop requests that have not started."""
         self.closed = True
         self.tasks.put(None)
 
     def _take_tasks(self) -> bool:
-        """What has been asked for meanwhile; waits where there is nothing else to do. False: this is the end.
+        """Take new requests; waits if there is nothing else to do. Returns False at the end.
 
-        The end is told once, and may come while reads are in flight, which are waited for.
+        The end is signaled once, and may come while reads are in flight; these are waited for.
         """
         while not self._ended:
             try:
@@ -126,7 +126,7 @@ class _Work:
 
 
 class RingReader:
-    """Reads requests of a file; to be closed before the file and the pool are."""
+    """Reads requests of a file; close it before the file and the pool."""
 
     def __init__(self, source: StoreFile, pool: ReadPool, ring: Ring) -> None:
         self._work = _Work(source, pool, ring)
@@ -134,7 +134,7 @@ class RingReader:
         self._thread: threading.Thread | None = None
 
     def submit(self, rows: PagedRows, asked: Sequence[Request]) -> Batch:
-        """Have pages read and checked, in about this order."""
+        """Read and check pages, in about this order."""
         batch = Batch(len(asked))
         for request in asked:
             self._work.tasks.put(_Task(rows, request, batch))
@@ -144,7 +144,7 @@ class RingReader:
         return batch
 
     def close(self) -> None:
-        """Wait for what is in flight, and end."""
+        """Wait for reads in flight, then end."""
         self._end()
         if self._thread is None:
             self._work.ring.close()

@@ -1,12 +1,12 @@
-"""The rows of a stored graph in pages: which are in memory, which were checked, and how one is read.
+"""The rows of a stored graph in pages: which are in memory, which were checked, and how to read one.
 
-A page is a fixed number of arcs, the same ones of the targets and of the weights, cut so that it begins and ends with a
-disk block in both sections. A *block* is a run of pages that holds whole chunks of every section: the least that can be
-compared with the store's checksums. The first read of a block in a run brings in all of it and checks it; what is read
-of it again later is single pages. They are compared with fingerprints that were taken of the checked block, so a disk
-that answers otherwise the second time is found too.
+A page is a fixed number of arcs, the same arcs for the targets and the weights, cut so that it begins and ends on a
+disk block in both sections. A *block* is a run of pages that holds whole chunks of every section: the smallest unit
+that can be compared with the store's checksums. The first read of a block in a run reads and checks all of it. Later
+reads fetch single pages and compare them with fingerprints taken of the checked block, so that a disk that returns
+different data the second time is noticed too.
 
-Targets that the store has packed are unpacked where they are read; a page is a whole number of packs then.
+Packed targets are unpacked where they are read; a page is then a whole number of packs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dromos.graph.store.paged.section import PagedSection, Request
 __all__ = ["PAGE_BYTES", "PagedRows", "Request", "checksums_of"]
 
 PAGE_BYTES = 16 << 10
-"""The size of a page of targets unless it is chosen; larger where there would be more than a million of them."""
+"""The default size of a page of targets; larger if there would be more than a million pages."""
 _MOST_PAGES = 1 << 20
 
 
@@ -52,7 +52,7 @@ class PagedRows:
         self.page_arcs = max(_page_arcs(page_bytes, self.num_arcs, sizes), header.pack_arcs)
         self.arc_bytes = sum(sizes)
         self.page_bytes = self.page_arcs * self.arc_bytes
-        """What a page takes in memory: its targets and its weights."""
+        """Bytes of a page in memory: its targets and its weights."""
         self.num_pages = -(-self.num_arcs // self.page_arcs)
         chunked = [section.dtype.itemsize for section in sections if not section.packed]
         self.block_pages = math.lcm(*(_pages_of_chunk(header.chunk_bytes, self.page_arcs * size) for size in chunked))
@@ -64,40 +64,40 @@ class PagedRows:
             for section in sections
         ]
         self.resident = np.zeros(self.num_pages, dtype=bool)
-        """The pages in memory, each checked. Written by who plans the reads, when a request has been served."""
+        """The pages in memory, each checked. Written by the thread that plans the reads, once a request is served."""
         self.checked = np.zeros(-(-self.num_pages // self.block_pages), dtype=bool)
 
     @property
     def targets(self) -> Array:
-        """All targets; only those on resident pages are real, the others read as 0."""
+        """All targets; only those on resident pages are valid, the others read as 0."""
         return self.sections[0].array
 
     @property
     def weights(self) -> Array | None:
-        """All weights, in the same way; None if there are none, or they were not asked for."""
+        """All weights, likewise; None if there are none or they were not requested."""
         return self.sections[1].array if len(self.sections) > 1 else None
 
     @property
     def table_bytes(self) -> int:
-        """What the tables about the pages take in memory."""
+        """Bytes of the tables about the pages."""
         sections = sum(section.table_bytes for section in self.sections)
         return self.resident.nbytes + self.checked.nbytes + sections
 
     def buffer_bytes(self, pages: int) -> int:
-        """What a request of up to so many pages takes in memory beside the pages, while packs are unpacked."""
+        """Buffer bytes, in addition to the pages, for unpacking a request of up to ``pages`` pages."""
         return sum(section.buffer_bytes(pages) for section in self.sections)
 
     def bytes_of(self, request: Request) -> int:
-        """What a request reads: the last page of all may be shorter than the others."""
+        """Bytes that a request reads: the very last page may be shorter than the others."""
         return sum(section.bytes_of(request) for section in self.sections)
 
     def missing_bytes(self, wanted: Array) -> int:
-        """What it takes to have all ``wanted`` pages (a mask) there, about."""
+        """Approximate bytes to read so that all ``wanted`` pages (a mask) are resident."""
         pages = np.flatnonzero(self.missing(wanted))
         return sum(section.file_bytes(pages) for section in self.sections)
 
     def missing(self, wanted: Array) -> Array:
-        """The pages to read so that all ``wanted`` ones (a mask) are there: whole blocks where none was checked yet."""
+        """The pages to read so that all ``wanted`` ones (a mask) are resident: whole blocks if not checked before."""
         missing: Array = wanted & ~self.resident
         unchecked = np.zeros(len(self.checked), dtype=bool)
         unchecked[np.flatnonzero(missing) // self.block_pages] = True
@@ -106,27 +106,27 @@ class PagedRows:
         return missing
 
     def serve(self, asked: Sequence[Request]) -> None:
-        """Mark pages as resident that were read and checked. For the thread that plans the reads."""
+        """Mark pages as resident after they were read and checked. For the thread that plans the reads."""
         for first, last in asked:
             self.resident[first:last] = True
             self.checked[first // self.block_pages : -(-last // self.block_pages)] = True
 
     def expect(self, request: Request) -> None:
-        """Be told that pages, and none beside them, will be read. For the thread that asks for them."""
+        """Announce that exactly these pages will be read. For the thread that requests them."""
         for section in self.sections:
             end = min(request.last * section.page_bytes, len(section.memory.bytes))
             section.memory.expect(request.first * section.page_bytes, end)
 
     def read(self, source: ByteSource, request: Request) -> None:
-        """Read pages and check them; afterwards they may be marked as resident. For any thread."""
+        """Read and check pages; afterwards they may be marked as resident. For any thread."""
         for section in self.sections:
             section.read(source, request)
         self.check(source, request)
 
     def pieces(self, request: Request) -> list[tuple[memoryview, int]]:
-        """Buffers, and their positions in the file, for who reads by other means; none where pages are packed.
+        """Buffers and their positions in the file, for readers that fill them themselves; none if pages are packed.
 
-        When they are filled, :meth:`check` is to be called.
+        Call :meth:`check` once they are filled.
         """
         plain = [section for section in self.sections if isinstance(section, PagedSection)]
         return [section.piece(request) for section in plain] if len(plain) == len(self.sections) else []
@@ -148,7 +148,7 @@ class PagedRows:
         self.sections[0].check_targets(source, request, self.num_vertices)
 
     def drop(self, firsts: Array, lasts: Array, *, compiled: bool = False) -> None:
-        """Give the memory of the pages ``firsts[i]..lasts[i]`` back.
+        """Release the memory of the pages ``firsts[i]..lasts[i]``.
 
         For the thread that marks pages as resident, after it has unmarked them.
         """
@@ -157,7 +157,7 @@ class PagedRows:
 
 
 def _page_arcs(page_bytes: int | None, num_arcs: int, sizes: Sequence[int]) -> int:
-    """The arcs of a page, such that it is a whole number of disk blocks in every section."""
+    """The number of arcs per page, such that a page is a whole number of disk blocks in every section."""
     least = ALIGNMENT // min(sizes)
     if page_bytes is None:
         page_bytes = PAGE_BYTES
@@ -169,7 +169,7 @@ def _page_arcs(page_bytes: int | None, num_arcs: int, sizes: Sequence[int]) -> i
 
 
 def _pages_of_chunk(chunk_bytes: int, page_bytes: int) -> int:
-    """The least number of pages that is a whole number of chunks."""
+    """The smallest number of pages that is a whole number of chunks."""
     return math.lcm(chunk_bytes, page_bytes) // page_bytes
 
 

@@ -23,7 +23,7 @@ MIXING: Final = 0x9E3779B97F4A7C16
 
 
 class Request(NamedTuple):
-    """Pages ``first..last`` (the last not included) to be read together."""
+    """Pages ``first..last`` (``last`` excluded) to be read together."""
 
     first: int
     last: int
@@ -38,7 +38,7 @@ class PagedSection:
         self.memory = SparseMemory(section.nbytes)
         self.array: Array = self.memory.bytes[: section.nbytes].view(section.dtype)
         self.prints = np.zeros(-(-section.nbytes // self.page_bytes), dtype=np.uint64)
-        piece_checksums(self.memory.bytes[:0], np.zeros(2, dtype=np.int64))  # compiles here, where Ctrl-C is seen
+        piece_checksums(self.memory.bytes[:0], np.zeros(2, dtype=np.int64))  # compile here, where Ctrl-C is handled
 
     @property
     def table_bytes(self) -> int:
@@ -51,10 +51,10 @@ class PagedSection:
         return len(pages) * self.page_bytes
 
     def buffer_bytes(self, pages: int) -> int:
-        return 0  # read to where it is used
+        return 0  # read directly to its final place
 
     def piece(self, request: Request) -> tuple[memoryview, int]:
-        """Where the bytes of pages go, and where they lie in the file."""
+        """The buffer for the bytes of some pages, and their position in the file."""
         begin, end = request.first * self.page_bytes, aligned(min(request.last * self.page_bytes, self.section.nbytes))
         return self.memory.view(begin, end), self.section.offset + begin
 
@@ -75,7 +75,7 @@ class PagedSection:
         rows: PagedRows,
         outcome: Array,
     ) -> None:
-        """Read and check requests, each ``firsts[i]..lasts[i]``, by compiled code, until ``cursor`` is at their end."""
+        """Read and check requests ``firsts[i]..lasts[i]`` by compiled code, until ``cursor`` is at their end."""
         from dromos.graph.store.paged import read_kernels as kernels
 
         holds_targets = rows.sections[0] is self
@@ -111,7 +111,7 @@ class PagedSection:
         self.prints[request.first : request.last] = self._prints_of(request)
 
     def compare_prints(self, source: ByteSource, request: Request) -> None:
-        """Compare pages that are read again with what they were the first time."""
+        """Compare pages that are read again with their first read."""
         wrong = np.flatnonzero(self._prints_of(request) != self.prints[request.first : request.last])
         if len(wrong):
             page = request.first + int(wrong[0])
@@ -128,10 +128,10 @@ class PagedSection:
         return fingerprints(self.memory.bytes[begin:end], self.page_bytes)
 
     def check_targets(self, source: ByteSource, request: Request, num_vertices: int) -> None:
-        """A target beyond the vertices would be an address beyond the fields: looked for in all that is read."""
+        """Check all targets read: one beyond the vertices would index out of bounds."""
         page_arcs = self.page_bytes // self.array.itemsize
         begin, end = request.first * page_arcs, min(request.last * page_arcs, len(self.array))
-        ids = self.array[begin:end].view(np.dtype(f"u{self.array.itemsize}"))  # one below 0 is then a great one
+        ids = self.array[begin:end].view(np.dtype(f"u{self.array.itemsize}"))  # negative ids become large
         if ids.size and int(ids.max()) >= num_vertices:
             at = begin + int(np.argmax(ids >= num_vertices))
             byte = self.section.offset + at * self.array.itemsize
@@ -142,7 +142,7 @@ class PagedSection:
             )
 
     def drop(self, firsts: Array, lasts: Array, *, compiled: bool = False) -> None:
-        """Give the memory of the pages ``firsts[i]..lasts[i]`` back."""
+        """Release the memory of the pages ``firsts[i]..lasts[i]``."""
         ends = np.minimum(lasts * self.page_bytes, len(self.memory.bytes))
         self.memory.drop_all(firsts * self.page_bytes, ends, compiled=compiled)
 
@@ -150,8 +150,8 @@ class PagedSection:
 def fingerprints(data: Array, page_bytes: int) -> Array:
     """A word for each page of ``data`` (bytes; the last page may be shorter), much quicker than a checksum.
 
-    It is made of the exclusive or and the sum of the words of a page. A bit that was flipped always changes it, and so
-    does a page from elsewhere but once in 2^64; words that changed places within a page do not.
+    It combines the exclusive or and the sum of the words of a page. A flipped bit always changes it, and a page from
+    elsewhere has the same one with a chance of 2^-64; words that swap places within a page do not change it.
 
     >>> fingerprints(np.array([1, 0, 0, 0, 0, 0, 0, 0, 2], dtype=np.uint8), 8)[0] == np.uint64(1 + MIXING)
     np.True_
@@ -167,6 +167,6 @@ def fingerprints(data: Array, page_bytes: int) -> Array:
 
 
 def _mixed(pages: Array) -> Array:
-    # an even factor: a flipped bit k changes the first by 2^k and the other by an even number of them
+    # an even factor: a flipped bit k changes the first term by 2^k and the second by an even multiple of that
     mixed: Array = np.bitwise_xor.reduce(pages, axis=1) + np.uint64(MIXING) * np.add.reduce(pages, axis=1)
     return mixed

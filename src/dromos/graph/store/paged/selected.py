@@ -1,4 +1,4 @@
-"""The rows of some vertices of a stored graph, brought into memory without the pages around them."""
+"""The rows of some vertices of a stored graph, copied into memory without the pages around them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _COPIED = 1 << 15  # arcs
 
 
 def selected_rows(pager: Pager, rows: PagedRows, offsets: Array, vertices: Array) -> tuple[Array, list[Array]]:
-    """Offsets in which all others have empty rows, and the targets (and weights) of ``vertices`` (ids, in any order).
+    """Targets (and weights) of ``vertices`` (ids, in any order), and offsets in which all other rows are empty.
 
-    Refused where they are more than the memory that is free.
+    Raises an error if the rows exceed the free memory.
     """
     chosen = np.unique(vertices).astype(np.int64)
     begin = offsets[chosen].astype(np.int64)
@@ -39,7 +39,7 @@ def selected_rows(pager: Pager, rows: PagedRows, offsets: Array, vertices: Array
 
 
 def copied_rows(pager: Pager, rows: PagedRows, begin: Array, end: Array) -> list[Array]:
-    """The targets (and weights) of the arcs ``begin[i]..end[i]``, one row after the other; no two rows overlap."""
+    """The targets (and weights) of the arcs ``begin[i]..end[i]``, row after row; no two rows overlap."""
     lengths = end - begin
     starts = np.cumsum(lengths) - lengths
     some = lengths > 0
@@ -49,7 +49,7 @@ def copied_rows(pager: Pager, rows: PagedRows, begin: Array, end: Array) -> list
     for window in pager.windows(rows, _pages(begin, end, rows)):
         low, high = window.first * rows.page_arcs, window.last * rows.page_arcs
         first, last = int(np.searchsorted(end, low, side="right")), int(np.searchsorted(begin, high))
-        from_, to = np.maximum(begin[first:last], low), np.minimum(end[first:last], high)  # a row may be cut
+        from_, to = np.maximum(begin[first:last], low), np.minimum(end[first:last], high)  # a window may cut a row
         into = starts[first:last] + from_ - begin[first:last]
         for column, values in zip(columns, found, strict=True):
             _copy(column, values, from_, to - from_, into)
@@ -57,7 +57,7 @@ def copied_rows(pager: Pager, rows: PagedRows, begin: Array, end: Array) -> list
 
 
 def _copy(column: Array, values: Array, from_: Array, lengths: Array, into: Array) -> None:
-    """Copy pieces of a column: short ones many at a time, so that temporary arrays stay small."""
+    """Copy pieces of a column: many short ones at a time, so that temporary arrays stay small."""
     ends, first = np.cumsum(lengths), 0
     while first < len(ends):
         before = int(ends[first - 1]) if first else 0
@@ -73,9 +73,9 @@ def _copy(column: Array, values: Array, from_: Array, lengths: Array, into: Arra
 
 
 def are_joined(pager: Pager, rows: PagedRows, begin: Array, end: Array, targets: Array) -> Array:
-    """Whether each of ``targets`` is among the arcs ``begin[i]..end[i]``, in which ids rise; begins ascend.
+    """Whether each of ``targets`` is among the arcs ``begin[i]..end[i]``, sorted by id; ``begin`` ascends.
 
-    The rows are searched where their pages lie, and need no room of their own.
+    The rows are searched in their pages, without a copy.
     """
     found = np.zeros(len(targets), dtype=bool)
     some = np.flatnonzero(end > begin)
@@ -83,7 +83,7 @@ def are_joined(pager: Pager, rows: PagedRows, begin: Array, end: Array, targets:
     for window in pager.windows(rows, _pages(begin, end, rows)):
         edge, beyond = window.first * rows.page_arcs, window.last * rows.page_arcs
         first, last = int(np.searchsorted(end, edge, side="right")), int(np.searchsorted(begin, beyond))
-        low, stop = np.maximum(begin[first:last], edge), np.minimum(end[first:last], beyond)  # a row may be cut
+        low, stop = np.maximum(begin[first:last], edge), np.minimum(end[first:last], beyond)  # a window may cut a row
         wanted, high = targets[first:last], stop
         while (low < high).any():
             middle = (low + high) >> 1
@@ -121,7 +121,7 @@ def rows_between(pager: Pager, rows: PagedRows, offsets: Array, first: int, last
 
 
 def _pages(begin: Array, end: Array, rows: PagedRows) -> Array:
-    """A mask of the pages with any of the arcs ``begin[i]..end[i]``, none of which is empty."""
+    """A mask of the pages with any of the arcs ``begin[i]..end[i]``; no range is empty."""
     changes = np.zeros(rows.num_pages + 1, dtype=np.int64)
     np.add.at(changes, begin // rows.page_arcs, 1)
     np.add.at(changes, (end - 1) // rows.page_arcs + 1, -1)

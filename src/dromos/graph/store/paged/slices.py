@@ -1,4 +1,4 @@
-"""Pages that are in memory as slices of the graph."""
+"""Resident pages as slices of the graph."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["slice_of"]
 def slice_of(rows: PagedRows, offsets: Array, wanted: Array, window: Request) -> GraphSlice:
     """The rows of a window, from its first wanted page to its last.
 
-    A row that goes on in another window is cut there, if that part of it is wanted too; it comes with the other window.
-    Where it is not wanted, nobody looks at the row, and the offsets are used as they are.
+    A row that continues in another window is cut there if that part is wanted too; that window brings the rest. If it
+    is not wanted, the row is not read at all, and the offsets are used as they are.
     """
     inside = np.flatnonzero(wanted[window.first : window.last])
     first_page, last_page = window.first + int(inside[0]), window.first + int(inside[-1]) + 1

@@ -13,12 +13,12 @@ __all__ = ["StripedFiles", "open_source"]
 
 
 def open_source(origin: Origin) -> ByteSource:
-    """What reads the bytes of a store, in one file or in stripes."""
+    """A source for the bytes of a store, in one file or in stripes."""
     return StoreFile(origin) if origin.stripes is None else StripedFiles(origin)
 
 
 class StripedFiles:
-    """See :class:`ByteSource`. Requests of several threads go to all disks; one that crosses a stripe, to two."""
+    """See :class:`ByteSource`. Requests of several threads go to all disks; one that crosses a stripe goes to two."""
 
     def __init__(self, origin: Origin) -> None:
         assert origin.stripes is not None
@@ -45,7 +45,7 @@ class StripedFiles:
             self._files[file].read_into(buffer[first:end], at)
 
     def check_unchanged(self) -> None:
-        """Refuse files of which any was written to, cut, replaced or removed since the graph was opened."""
+        """Raise an error if any file was written to, cut, replaced or removed since the graph was opened."""
         for file in self._files:
             file.check_unchanged()
         if not self.origin.is_current:

@@ -1,4 +1,4 @@
-"""The ways to read a store, and which is taken; all of them give the same answers."""
+"""The ways to read a store, and the choice among them; all give the same answers."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["READS", "way_to_read"]
 READS: Final = "DROMOS_READS"
 """The environment variable that chooses how stores are read: ``compiled``, ``threads`` or ``io_uring``."""
 _WAYS: Final = ("compiled", "threads", "io_uring")
-_LARGE: Final = 32 << 20  # bytes of a file: less is read in a moment, and compiled code has to be made first
+_LARGE: Final = 32 << 20  # bytes of a file: a smaller one is read quickly, whereas compiled code has to be made first
 
 
 def way_to_read(file_bytes: int) -> str:
     """``compiled``: threads that run compiled code; ``threads``: threads that run Python; or ``io_uring``.
 
-    Unless chosen, large files are read by compiled code, if a compiler is loaded anyway.
+    By default, large files are read by compiled code if a compiler is already loaded.
 
     >>> way_to_read(1000)
     'threads'
