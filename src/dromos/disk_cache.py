@@ -30,7 +30,6 @@ __all__ = [
     "save",
     "touch",
     "trim",
-    "use_only_existing",
     "write_whole",
 ]
 
@@ -43,7 +42,6 @@ _TOUCH_SECONDS: Final = 3600.0  # a file used within the last hour is not marked
 _TRIM_EVERY: Final = 64 << 20  # bytes that a process writes between two checks of the folder's size
 _others: Final = stat.S_IWGRP | stat.S_IWOTH
 _written = _TRIM_EVERY  # the first write of a process checks
-_makes_folder = True
 
 
 class Places(NamedTuple):
@@ -77,8 +75,7 @@ def places(folder: Path | None = None) -> Places:
     """
     chosen = cache_folder() if folder is None else folder
     try:
-        if _makes_folder:
-            chosen.mkdir(parents=True, exist_ok=True, mode=0o700)
+        chosen.mkdir(parents=True, exist_ok=True, mode=0o700)
         status = chosen.stat()
     except OSError as error:
         raise _cannot_write(chosen, error) from error
@@ -97,12 +94,6 @@ def places(folder: Path | None = None) -> Places:
     if private == chosen:
         raise FileError(f"the folder cannot be written to; set {CACHE_VARIABLE} to one that can", path=chosen)
     return Places(chosen, places(private).private)
-
-
-def use_only_existing() -> None:
-    """Make this process use only existing folders: for a process that may outlive the one that made them."""
-    global _makes_folder
-    _makes_folder = False
 
 
 def _why_untrusted(status: os.stat_result, writable: bool) -> str:

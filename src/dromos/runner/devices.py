@@ -124,7 +124,8 @@ def engine_for(
         if deal is not None and deal != "rows":
             if any(given is not None for given in (share, split, parts)):
                 raise InvalidArgumentError(
-                    f"deal={deal!r} gives equally many arcs to each of device={device!r}; leave share, split and parts out"
+                    f"deal={deal!r} gives equally many arcs to each of device={device!r}; "
+                    "leave share, split and parts out"
                 )
             return _dealt(device, threads, slices, memory, deal)
         return _hybrid(device, threads, slices, parts, memory, share, split)
@@ -349,7 +350,7 @@ def _best(graph: GraphLike | None) -> tuple[str, str]:
         return "cpu", reason
     if graph is None or fits(graph):
         return "cuda", "there is a GPU, and room for a run"
-    return "cpu", "the GPU has no room for the vertices, or the host none for the arcs beside it"
+    return "cpu", "the vertices do not fit the GPU, or the arcs do not fit the host"
 
 
 def why_chosen(device: str, graph: GraphLike, memory: int | None = None) -> str:
