@@ -10,13 +10,16 @@ import numpy as np
 import pytest
 
 import dromos as dr
-from dromos.errors import ResourceError
+from dromos.errors import InvalidArgumentError, ResourceError
 from dromos.graph.store import write
 
 N = 25_000
 CALLS: dict[str, Callable[..., dr.Result]] = {
     "betweenness": lambda g, **how: dr.betweenness(g, sources=[1], **how),
+    "closeness": lambda g, **how: dr.closeness(g, sources=[1, 2], **how),
+    "distances by weight": lambda g, **how: dr.distances(g, [1], weight="weight", **how),
     "maximal_independent_set": lambda g, **how: dr.maximal_independent_set(g, **how),
+    "multi_source_bfs": lambda g, **how: dr.multi_source_bfs(g, range(40), **how),
     "neighbourhood_function": lambda g, **how: dr.neighbourhood_function(g, registers=16, max_distance=1, **how),
 }
 
@@ -55,3 +58,15 @@ def test_arrays_stay_within_the_least_budget_that_is_accepted(name: str, file: P
     finally:
         tracemalloc.stop()
     assert peak <= memory  # pages come beside that, in memory of their own
+
+
+def test_groups_are_as_large_as_the_budget_allows(graph: dr.Graph, file: Path) -> None:
+    stored, sources = dr.open(file), range(70)
+    few, many = (dr.multi_source_bfs(stored, sources, depth_limit=3, memory=memory) for memory in ("4.6M", "100M"))
+    assert (len(few.groups), len(many.groups)) == (2, 1)
+    expected = dr.multi_source_bfs(graph, sources, depth_limit=3, device="numpy")
+    for field in ("reached", "depth", "distance_sum", "inverse_sum"):
+        np.testing.assert_allclose(few[field], expected[field], err_msg=field)
+        np.testing.assert_allclose(many[field], expected[field], err_msg=field)
+    with pytest.raises(InvalidArgumentError, match=r"by-hubs.*stay on disk"):
+        dr.multi_source_bfs(stored, sources, grouping="by-hubs", memory="100M")

@@ -29,6 +29,7 @@ from dromos.runner import DeviceOptions, Result, Session, array_module
 __all__ = ["ClosenessResult", "closeness", "verify"]
 
 _CHECKED = 64
+_BYTES_PER_VERTEX = 48  # of sums by weight, and of adding a source's distances to them
 
 
 class ClosenessResult(Result):
@@ -60,6 +61,7 @@ def closeness(
         seed: of the draw; the same one draws the same sources.
         grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
         memory: bytes, or text such as ``"2G"``, that a group of sources may take; groups are made smaller to fit.
+            Of a graph on disk, what all takes together.
         weight: ``"weight"`` adds up the graph's weights, which must not be below zero.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
@@ -72,6 +74,8 @@ def closeness(
     on = with_weight(graph, weight)
     if on.weights is not None:
         weight_range(on, negative=False)
+        session.stay_within(memory)
+        session.hold_beside_programs(_BYTES_PER_VERTEX)
         reached, far, others = _weighted_sums(session, on, chosen)
         return session.result(
             ClosenessResult,

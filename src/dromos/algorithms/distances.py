@@ -60,7 +60,8 @@ def distances(
         sources: vertices, by label (by id where the graph has no labels), each once.
         targets: the same; all vertices if not given, in the order of their ids.
         depth_limit: the greatest distance to look for, in edges.
-        memory: bytes, or text such as ``"2G"``, that a group of sources may take while it is searched from.
+        memory: bytes, or text such as ``"2G"``, that a group of sources may take while it is searched from. Of a
+            graph on disk, what all takes together.
         weight: ``"weight"`` adds up the graph's weights, which must not be below zero; one search after the other.
         dtype: ``int8``, ``int16`` or ``int32`` for numbers of edges; the narrowest that holds them unless given.
         how: ``device``, ``path``, ``threads``, ``progress``.
@@ -86,11 +87,15 @@ def distances(
     if on.weights is not None:
         if kind is not None:
             raise InvalidArgumentError(f"dtype={kind}: distances by weight are float64; leave dtype out")
+        session.stay_within(memory)
+        width = graph.num_vertices if ends is None else len(ends)
+        session.hold_beside_programs(-(-2 * 8 * len(ids) * width // max(graph.num_vertices, 1)))
         return _weighted(session, on, ids, ends, limit)
     for tried in _kinds(graph, limit) if kind is None else (kind,):
         found = _Matrix(tried, len(ids), graph.num_vertices, ends)
         try:
-            searched = search(session, graph, ids, found.take, limit=limit, distance=tried, memory=memory)
+            held = len(ids) * (graph.num_vertices if ends is None else len(ends)) * tried.itemsize
+            searched = search(session, graph, ids, found.take, limit=limit, distance=tried, memory=memory, answer=held)
             break
         except _TooDeepError as deep:
             if kind is not None:

@@ -56,6 +56,7 @@ def harmonic(
         seed: of the draw; the same one draws the same sources.
         grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
         memory: bytes, or text such as ``"2G"``, that a group of sources may take; groups are made smaller to fit.
+            Of a graph on disk, what all takes together.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr

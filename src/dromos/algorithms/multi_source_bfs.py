@@ -63,7 +63,8 @@ def multi_source_bfs(
         grouping: which sources run together: ``auto``, ``random`` or ``by-hubs``.
         q: the out-degree above which a vertex is a hub for ``by-hubs``.
         seed: of the random part of a grouping.
-        memory: bytes, or text such as ``"2G"``, that a group may take; groups are made smaller to fit.
+        memory: bytes, or text such as ``"2G"``, that a group may take; groups are made smaller to fit. Of a graph
+            on disk, what all takes together.
         consume: told of each group: a record with ``sources`` (positions in the list), ``distance`` (a row each, -1
             where there is no path; to be copied if kept), ``reached``, ``distance_sum``, ``inverse_sum``,
             ``depth``, ``sharing``.
