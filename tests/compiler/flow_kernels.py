@@ -228,7 +228,8 @@ def tuples_change(a, b):
         if pair[0] > pair[1]:
             pair = pair[1], i
     first, second = pair
-    return pair, first - second, pair + (a,), (pair, (b, pair))[1][1][0]
+    same = pair == (a, b), pair == (second, first), pair + (a,) == (first, second, a)
+    return pair, first - second, pair + (a,), (pair, (b, pair))[1][1][0], same
 
 
 @kernel

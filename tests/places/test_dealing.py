@@ -151,7 +151,7 @@ def test_values_of_arcs_are_refused(kind: type[Program], deal: str) -> None:
     ("how", "reason"),
     [
         ({"parts": 2, "deal": "P"}, "'P' is not one of 'rows', 'pages', 'targets'"),
-        ({"deal": "pages"}, "give parts=2, or several devices"),
+        ({"deal": "pages"}, "name several devices.*parts=2"),
         ({"deal": "pages", "parts": 2, "memory": "1G"}, "for graphs in memory"),
         ({"deal": "pages", "device": "cpu+numpy", "share": 0.5}, "leave share, split and parts out"),
         ({"deal": "pages", "device": "cpu+numpy", "memory": "1G"}, "names none; leave memory out"),

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import dromos as dr
+from dromos.cli import app
 from dromos.errors import AlgorithmError, InvalidArgumentError, ResourceError
 from dromos.graph.summary import enough_bytes
 from dromos.places.stream.budget import plan_memory
@@ -32,6 +34,14 @@ def edge_betweenness(graph: dr.Graph, memory: str) -> Any:
     return dr.edge_betweenness(graph, k=3, seed=1, memory=memory)
 
 
+def betweenness(graph: dr.Graph, memory: str) -> Any:
+    return dr.betweenness(graph, k=2, seed=1, memory=memory)
+
+
+def weighted_betweenness(graph: dr.Graph, memory: str) -> Any:
+    return dr.betweenness(graph, k=2, seed=1, weight="weight", memory=memory)
+
+
 def coloring_on_numpy(graph: dr.Graph, memory: str) -> Any:
     return dr.coloring(graph, device="numpy", memory=memory)
 
@@ -46,6 +56,8 @@ def coloring_on_numpy(graph: dr.Graph, memory: str) -> Any:
         weighted_clustering,
         dr.clustering,
         edge_betweenness,
+        betweenness,
+        weighted_betweenness,
         dr.truss_numbers,
     ],
 )
@@ -117,6 +129,20 @@ def test_stores_that_are_not_simple(call: Callable[..., Any], tmp_path: Path) ->
     dr.write(dr.Graph.from_edges([0, 0], [1, 1]), file)
     with pytest.raises(InvalidArgumentError, match=r"has parallel edges, which.*--symmetrize --dedupe --drop"):
         call(dr.open(file))
+
+
+def test_stores_with_more_than_one_path_along_an_edge(tmp_path: Path) -> None:
+    file, made = tmp_path / "g.drm", tmp_path / "simple.drm"
+    graph = dr.Graph.from_edges([0, 0, 0, 1, 1], [1, 1, 2, 2, 1], [5.0, 1.0, 2.0, 1.0, 1.0], num_vertices=3)
+    dr.write(graph, file, transpose=True)
+    for weight in (None, "weight"):
+        with pytest.raises(InvalidArgumentError, match=r"parallel edges.*convert --transpose") as refused:
+            dr.betweenness(dr.open(file), weight=weight)
+        options = re.search("`dromos (.*) IN", str(refused.value))
+        assert options is not None
+        assert CliRunner().invoke(app, [*options[1].split(), str(file), str(made)]).exit_code == 0
+        found = dr.betweenness(dr.open(made), weight=weight, normalized=False)
+        assert found.centrality.tolist() == dr.betweenness(graph, weight=weight, normalized=False).centrality.tolist()
 
 
 @pytest.mark.parametrize("call", [dr.topological_levels, dr.longest_paths])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import dromos as dr
+from dromos import program as pr
 from dromos.compiler.machine import require_compiler
 from dromos.engines.cpu.part import CpuLeaf
 from dromos.graph.store.paged.ways import READS
@@ -33,6 +34,34 @@ def test_compiled_kernels_over_pages_give_what_they_give_in_memory(directed: boo
         found = dr.pagerank(file, weight=None, **how).rank
         np.testing.assert_allclose(found, dr.pagerank(graph, weight=None, device="numpy").rank, rtol=1e-9)
     assert dr.bfs(file, 7, memory="8M").device == "cpu, streamed"
+
+
+class NearestOfTwo(pr.Program):
+    """Distances to two vertices at once: a message is a vector, and who has nothing new sends none."""
+
+    steps = pr.field(np.int32, size=2)
+    combine = pr.MIN
+
+    def init(self, v):
+        return {"steps": [pr.where(v.id == 7, 0, 99), pr.where(v.id == 9, 0, 99)]}
+
+    def start(self, v):
+        return (v.id == 7) | (v.id == 9)
+
+    def compute(self, u, edge, v):
+        return [u.steps[0] + 1, u.steps[1] + 1]
+
+    def update(self, v, message):
+        return {"steps": [pr.minimum(v.steps[0], message[0]), pr.minimum(v.steps[1], message[1])]}
+
+
+def test_messages_that_are_vectors_are_pulled_from_pages_and_slices(tmp_path: Path) -> None:
+    graph = random_graph(9, directed=False)
+    expected = np.stack([dr.bfs(graph, source, device="numpy").level for source in (7, 9)], axis=1)
+    file = stored(graph, tmp_path)
+    for on, how in ((file, {"memory": "8M"}), (graph, {"slices": 3})):
+        found = dr.run(NearestOfTwo(), on, device="cpu", path="sync-pull-dd", **how)
+        np.testing.assert_array_equal(found["steps"], np.where(expected < 0, 99, expected))
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -6,6 +6,7 @@ import errno
 import logging
 import os
 import shutil
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,11 @@ from dromos.engines.cpu.part import CpuLeaf
 from dromos.places.stream import StreamEngine, scratch_file, sorted_rows
 from dromos.places.stream.execution import StreamExecution
 from dromos.places.stream.scratch_file import Extent, ScratchFile, lies_in_memory
-from dromos.places.stream.spilled_rows import bytes_beside_arcs
+from dromos.places.stream.spilled_rows import SpilledRows, bytes_beside_arcs
 from dromos.plan import Path as Plan
 from tests.sizes import examples
 from tests.stream.sorting import PULL, Mixing, graph_of_two_tiles, least_memory, put_hubs_first, sort_any_graph
-from tests.stream.stores import PAGE, stored
+from tests.stream.stores import PAGE, no_thread_stays, stored
 
 PUSH = Plan.parse("sync-push-dd")
 SUPERSTEPS = 8
@@ -163,6 +164,35 @@ def test_a_disk_that_lies_or_is_full_costs_time_alone(
     finally:
         execution.close()
     assert caplog.text.count("reading the store instead") == 1
+
+
+def test_an_interrupted_sort_leaves_no_file_while_its_traceback_lives(
+    file: dr.StoredGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, numbers = [], iter(range(9))
+    append, submit = SpilledRows.append, ScratchFile.submit_write
+
+    def interrupted(self: SpilledRows, *given: Any) -> Any:
+        if next(numbers) == 2:
+            raise KeyboardInterrupt
+        return append(self, *given)
+
+    def noted(self: ScratchFile, *given: Any) -> Any:
+        opened.append(self._file)
+        return submit(self, *given)
+
+    monkeypatch.setattr(SpilledRows, "append", interrupted)
+    monkeypatch.setattr(ScratchFile, "submit_write", noted)
+    with no_thread_stays():
+        execution = prepared(file)
+        room = execution.feed.pager.room
+        with pytest.raises(KeyboardInterrupt) as caught:  # which holds the frames, as IPython does
+            deque((execution.step(PULL) for _ in range(SUPERSTEPS)), maxlen=0)
+        execution.close()
+    assert caught.tb is not None
+    assert len(opened) == 2
+    assert all(scratch.closed for scratch in opened)
+    assert execution.feed.pager.room == room
 
 
 def as_blocks(data: Array) -> memoryview:

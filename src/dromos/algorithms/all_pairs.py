@@ -39,6 +39,7 @@ __all__ = ["AllPairsResult", "all_pairs", "verify"]
 
 _CHECKED = 16
 _SLICE = 1 << 24  # bytes of distances that Arrow encodes at once
+_WRITING = 2 * _SLICE  # bytes, while they are
 _NARROW = np.iinfo(np.int16).max
 
 
@@ -76,7 +77,8 @@ def all_pairs(
         to: the file to write, with the extension ``.parquet``.
         sources: only from these vertices, by label (by id if the graph has no labels).
         depth_limit: the greatest distance to search, in edges.
-        memory: the limit for one group of sources, in bytes or as text such as ``"2G"``.
+        memory: the limit for one group of sources, in bytes or as text such as ``"2G"``; for a graph on disk, that of
+            the whole run.
         wide: write distances in 32 bits instead of 16.
         grouping: how to choose the sources that run together: ``auto``, ``random`` or ``by-hubs``.
         weight: ``"weight"`` adds up the graph's weights, which must not be negative; sources are searched one by one.
@@ -104,11 +106,14 @@ def all_pairs(
         rows = _Rows(stream, graph, ids, kind)
         try:
             if on.weights is not None:
+                session.stay_within(memory)
+                session.hold_beside_programs(-(-(_WRITING + 2 * _SLICE) // max(graph.num_vertices, 1)))
                 facts = _write_weighted(session, on, ids, rows, limit, as_bytes(memory))
             else:
                 searched = search(
-                    session, graph, ids, rows.write, limit=limit, distance=kind, grouping=grouping, memory=memory
-                )
+                    session, graph, ids, rows.write,
+                    limit=limit, distance=kind, grouping=grouping, memory=memory, answer=_WRITING,
+                )  # fmt: skip
                 facts = searched.groups
         except BaseException:
             rows.abandon()

@@ -117,15 +117,19 @@ def simple_for_programs(graph: Graph, *, directed: bool = False) -> Graph:
     A store that is not so is refused with the way to make one that is: an undirected one, unless a ``directed`` graph
     is to stay so, with its in-edges.
     """
+    _require_simple_store(graph, ("--transpose " if directed else "--symmetrize ") if graph.directed else "")
+    return simple(graph)
+
+
+def _require_simple_store(graph: Graph, options: str) -> None:
+    """Refuse a graph on disk with self-loops or parallel edges; ``options``: how a store is made beside leaving out."""
     found = {"self-loops": graph.has_self_loops, "parallel edges": graph.has_parallel_edges}
     if graph.on_disk and any(found.values()):
-        other = ("--transpose " if directed else "--symmetrize ") if graph.directed else ""
         raise InvalidArgumentError(
             f"{graph.source_file} has {' and '.join(what for what, is_there in found.items() if is_there)}, which "
-            f"must not count here; make a store without them with `dromos convert {other}"
+            f"must not count here; make a store without them with `dromos convert {options}"
             "--dedupe --drop-self-loops IN OUT.drm` (--memory sets a budget for it), or use dr.read(path)"
         )
-    return simple(graph)
 
 
 def _simplified(graph: Graph) -> Graph:
@@ -147,6 +151,7 @@ def lightest(graph: Graph) -> Graph:
     """
     if not graph.has_self_loops and not graph.has_parallel_edges:
         return graph
+    _require_simple_store(graph, f"{'--transpose ' if graph.directed else ''}--merge-weights min ")
     edges = graph.edges()
     return Graph.from_edges(
         edges.src, edges.dst, edges.weight, num_vertices=graph.num_vertices, directed=graph.directed,

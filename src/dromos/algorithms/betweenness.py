@@ -21,7 +21,7 @@ from typing import Any, Unpack
 import numpy as np
 
 import dromos.program as dr
-from dromos.algorithms.arguments import count_of, lightest, simple, weight_range
+from dromos.algorithms.arguments import count_of, lightest, simple_for_programs, weight_range
 from dromos.algorithms.arguments import weighted as with_weight
 from dromos.algorithms.many.sources import drawn, vertex_ids
 from dromos.algorithms.sssp import as_float, distance_type, sssp_program
@@ -34,6 +34,10 @@ from dromos.runner import Options, Result, Session, array_module
 
 __all__ = ["BetweennessResult", "Dependencies", "Paths", "betweenness", "require_countable", "verify"]
 
+_BESIDE = 20  # bytes per vertex: sums, and of one source the paths and who is reached
+# What the way back takes more for its fields than the first search, without and with weights. It is asked for before
+# that, so that a budget that is too small is refused at once.
+_WAY_BACK = {False: 28, True: 52}
 _MOST_PATHS = 2.0**900  # beyond, a dependency divided by the paths may leave the range of normal floats
 
 
@@ -182,7 +186,7 @@ def betweenness(
     session = Session("betweenness", graph, **how)
     chosen = _sources(graph, k, sources, seed)
     by_weight = with_weight(graph, weight).weights is not None
-    on = lightest(graph) if by_weight else simple(graph)
+    on = lightest(graph) if by_weight else simple_for_programs(graph, directed=True)
     if by_weight and weight_range(on, negative=False)[0] == 0:
         raise InvalidArgumentError("a weight is 0, so paths could circle at no cost; betweenness needs weights above 0")
     start_from = range(graph.num_vertices) if chosen is None else chosen
@@ -205,6 +209,7 @@ def betweenness(
 def _by_programs(session: Session, graph: Graph, sources: Sequence[int], endpoints: bool) -> Array:
     """The dependencies of all sources, added up."""
     total, back = np.zeros(graph.num_vertices), graph.transpose
+    session.hold_beside_programs(_BESIDE + _WAY_BACK[graph.weights is not None])
     for source in sources:
         program, reached, paths = _counted(session, graph, source)
         require_countable(paths, source, "leave path out and use device='cpu', whose kernel has no such limit")
@@ -215,6 +220,7 @@ def _by_programs(session: Session, graph: Graph, sources: Sequence[int], endpoin
             dependency[reached] += 1
             dependency[source] = np.count_nonzero(reached)
         total += dependency
+        del program, reached, paths, dependency  # before the next search
     return total
 
 
@@ -230,10 +236,12 @@ def _counted(session: Session, graph: Graph, source: int) -> tuple[dr.Program, A
     """The program that gathers a source's dependencies, which vertices it reaches, and by how many paths."""
     if graph.weights is None:
         forward = session.run(Paths(source=source), graph).fields
+        session.hold_beside_programs(_BESIDE)
         level, paths = forward["level"], forward["paths"]
         return Dependencies(level=level, paths=paths), level >= 0, paths
     search = sssp_program(distance_type(graph, *weight_range(graph)))(source=source)
     distance = as_float(session.run(search, graph).fields["distance"])
+    session.hold_beside_programs(_BESIDE)
     paths = session.run(WeightedPaths(source=source, distance=distance), graph).fields["paths"]
     return WeightedDependencies(distance=distance, paths=paths), np.isfinite(distance), paths
 

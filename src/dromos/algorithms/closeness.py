@@ -30,6 +30,7 @@ from dromos.runner import DeviceOptions, Result, Session, array_module
 __all__ = ["ClosenessResult", "closeness", "verify"]
 
 _CHECKED = 64
+_BYTES_PER_VERTEX = 48  # of sums by weight, and of adding a source's distances to them
 
 
 class ClosenessResult(Result):
@@ -61,6 +62,7 @@ def closeness(
         seed: the random seed; the same seed draws the same sources.
         grouping: how to choose the sources that run together: ``auto``, ``random`` or ``by-hubs``.
         memory: the limit for one group of sources, in bytes or as text such as ``"2G"``; groups shrink to fit it.
+            For a graph on disk, the limit for the whole run.
         weight: ``"weight"`` adds up the graph's weights, which must not be negative.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
@@ -73,6 +75,8 @@ def closeness(
     on = with_weight(graph, weight)
     if on.weights is not None:
         weight_range(on, negative=False)
+        session.stay_within(memory)
+        session.hold_beside_programs(_BYTES_PER_VERTEX)
         reached, far, others = _weighted_sums(session, on, chosen)
         return session.result(
             ClosenessResult,

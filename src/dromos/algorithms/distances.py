@@ -61,7 +61,8 @@ def distances(
         sources: vertices without repeats, by label (by id if the graph has no labels).
         targets: vertices, given like ``sources``; by default all vertices in the order of their ids.
         depth_limit: the greatest distance to search, in edges.
-        memory: the limit for one group of sources during its search, in bytes or as text such as ``"2G"``.
+        memory: the limit for one group of sources during its search, in bytes or as text such as ``"2G"``; for
+            a graph on disk, the limit for the whole run.
         weight: ``"weight"`` adds up the graph's weights, which must not be negative; sources are searched one by one.
         dtype: ``int8``, ``int16`` or ``int32`` for numbers of edges; by default the narrowest that holds them.
         how: ``device``, ``path``, ``threads``, ``progress``.
@@ -87,11 +88,15 @@ def distances(
     if on.weights is not None:
         if kind is not None:
             raise InvalidArgumentError(f"dtype={kind}: distances by weight are float64; leave dtype out")
+        session.stay_within(memory)
+        width = graph.num_vertices if ends is None else len(ends)
+        session.hold_beside_programs(-(-2 * 8 * len(ids) * width // max(graph.num_vertices, 1)))
         return _weighted(session, on, ids, ends, limit)
     for tried in _kinds(graph, limit) if kind is None else (kind,):
         found = _Matrix(tried, len(ids), graph.num_vertices, ends)
         try:
-            searched = search(session, graph, ids, found.take, limit=limit, distance=tried, memory=memory)
+            held = len(ids) * (graph.num_vertices if ends is None else len(ends)) * tried.itemsize
+            searched = search(session, graph, ids, found.take, limit=limit, distance=tried, memory=memory, answer=held)
             break
         except _TooDeepError as deep:
             if kind is not None:

@@ -56,6 +56,7 @@ def harmonic(
         seed: the random seed; the same seed draws the same sources.
         grouping: how to choose the sources that run together: ``auto``, ``random`` or ``by-hubs``.
         memory: the limit for one group of sources, in bytes or as text such as ``"2G"``; groups shrink to fit it.
+            For a graph on disk, the limit for the whole run.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr

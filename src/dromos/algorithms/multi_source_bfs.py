@@ -65,6 +65,7 @@ def multi_source_bfs(
         q: the out-degree above which a vertex is a hub for ``by-hubs``.
         seed: the seed for the random part of a grouping.
         memory: the limit for one group, in bytes or as text such as ``"2G"``; groups shrink to fit it.
+            For a graph on disk, the limit for the whole run.
         consume: a function called with a record for each group: ``sources`` (positions in the list), ``distance`` (one
             row per source, -1 where there is no path; copy it to keep it), ``reached``, ``distance_sum``,
             ``inverse_sum``, ``depth``, ``sharing``.

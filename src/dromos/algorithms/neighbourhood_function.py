@@ -14,6 +14,7 @@ approximating the neighbourhood function of very large graphs on a budget", WWW 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Unpack
 
 import numpy as np
@@ -29,6 +30,8 @@ from dromos.runner import Options, Result, Session
 __all__ = ["NeighbourhoodFunctionResult", "Registers", "neighbourhood_function", "verify"]
 
 _SIZES = (16, 32, 64)
+_BLOCK = 1 << 12  # vertices
+_BESIDE = 9  # bytes per vertex: who has changed, and estimates
 _PART = 16  # registers that a program passes on at once
 _BIAS = {16: 0.673, 32: 0.697, 64: 0.709}  # HyperLogLog's constants for these numbers of registers
 _SHARE = 0.9
@@ -90,13 +93,15 @@ def neighbourhood_function(
     n, back = graph.num_vertices, graph if graph.symmetric else graph.transpose
     state, changed = _hashed(n, registers, count_of(seed, "seed")), np.ones(n, dtype=bool)
     pairs = [float(n)]
+    session.hold_beside_programs(2 * registers + _PART + _BESIDE)
     while changed.any() and (most is None or len(pairs) <= most):
         after = np.empty_like(state)
         for begin in range(0, registers, _PART):
             part = np.ascontiguousarray(state[:, begin : begin + _PART])
             program = Registers(before=part, changed=changed)
             after[:, begin : begin + _PART] = session.run(program, back, max_iter=1).fields["registers"]
-        changed = (after != state).any(axis=1)
+        for some in _blocks(n):
+            changed[some] = (after[some] != state[some]).any(axis=1)
         state = after
         if changed.any():
             pairs.append(max(_estimate(state), pairs[-1]))
@@ -122,11 +127,19 @@ def _hashed(n: int, size: int, seed: int) -> Array:
 def _estimate(state: Array) -> float:
     """The sum of the sizes of all vertices' sets, by their registers; small sets by the registers still empty."""
     size = state.shape[1]
-    raw = _BIAS[size] * size * size / np.ldexp(1.0, -state.astype(np.int32)).sum(axis=1)
-    empty = np.count_nonzero(state == 0, axis=1)
-    few = (raw <= 2.5 * size) & (empty > 0)
-    raw[few] = size * np.log(size / empty[few])
+    raw = np.empty(len(state))
+    for some in _blocks(len(state)):
+        own, part = state[some], raw[some]
+        part[:] = _BIAS[size] * size * size / np.ldexp(1.0, -own.astype(np.int32)).sum(axis=1)
+        empty = np.count_nonzero(own == 0, axis=1)
+        few = (part <= 2.5 * size) & (empty > 0)
+        part[few] = size * np.log(size / empty[few])
     return float(raw.sum())
+
+
+def _blocks(n: int) -> Iterator[slice]:
+    """The vertices in blocks: what NumPy makes of registers on the way is many times their size."""
+    return (slice(begin, begin + _BLOCK) for begin in range(0, n, _BLOCK))
 
 
 def _quantile(counts: Array) -> float:

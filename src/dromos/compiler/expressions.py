@@ -191,7 +191,23 @@ class Expressions(Writer, ABC):
     def _compare(self, node: ast.Compare) -> Value:
         if len(node.ops) > 1:
             return self._decided(node)
-        return compare(self, type(node.ops[0]), self.number(node.left), self.number(node.comparators[0]))
+        left, right = self.value(node.left), self.value(node.comparators[0])
+        if isinstance(node.ops[0], ast.Eq) and isinstance(left, tuple) and isinstance(right, tuple):
+            return self._equal_tuples(node, left, right)
+        if not isinstance(left, Scalar) or not isinstance(right, Scalar):
+            raise self.wrong(node.comparators[0] if isinstance(left, Scalar) else node.left, "not a number")
+        return compare(self, type(node.ops[0]), left, right)
+
+    def _equal_tuples(self, node: ast.AST, left: tuple[Value, ...], right: tuple[Value, ...]) -> Scalar:
+        """Whether all parts of two tuples of numbers are equal."""
+        if len(left) != len(right):
+            raise self.wrong(node, "tuples of different lengths")
+        found = constant("b", True)
+        for a, b in zip(left, right, strict=True):
+            if not isinstance(a, Scalar) or not isinstance(b, Scalar):
+                raise self.wrong(node, "tuples of more than numbers")
+            found = self.new("b", f"and i1 {found.text}, {compare(self, ast.Eq, a, b).text}")
+        return found
 
     def _decided(self, node: ast.expr) -> Scalar:
         """The truth value of a condition that is decided by branches."""

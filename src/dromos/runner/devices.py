@@ -234,12 +234,15 @@ def _check_deal(
     deal: str, device: str | Engine, graph: GraphLike | None, parts: int | None, memory: int | str | None
 ) -> None:
     several = isinstance(device, str) and HYBRID in device
+    if getattr(graph, "on_disk", False) or (memory is not None and not several):
+        raise InvalidArgumentError(
+            f"deal={deal!r} is for graphs in memory; leave deal out, or take dr.read(path) and leave memory out"
+        )
     if parts is None and not several:
         raise InvalidArgumentError(
-            f"deal={deal!r} is for a graph in parts; give parts=2, or several devices as in device='cuda:0+cuda:1'"
+            f"deal={deal!r} is for a graph in parts; name several devices as in device='cuda:0+cuda:1' (in Python, "
+            "parts=2 tries it on one)"
         )
-    if getattr(graph, "on_disk", False) or (memory is not None and not several):
-        raise InvalidArgumentError(f"deal={deal!r} is for graphs in memory; leave it out, or use dr.read(path)")
 
 
 def _dealt(device: str, threads: int | None, slices: int | None, memory: int | str | None, deal: str) -> Engine:

@@ -33,6 +33,7 @@ from dromos.runner.promises import check_weights
 from dromos.runner.result import Column, Result
 from dromos.runner.trace import FusedRow, Trace, TraceRow
 from dromos.runner.two_tiers import run_in_two_tiers
+from dromos.sizes import as_bytes
 
 if TYPE_CHECKING:
     from dromos.places.cluster.execution import RankExecution
@@ -138,6 +139,17 @@ class Session(KernelCalls):
         hold = getattr(self.engine, "hold", None)
         if hold is not None:
             hold(bytes_per_vertex * self.graph.num_vertices, bytes_per_edge * self.graph.num_edges)
+
+    def stay_within(self, memory: int | str | None) -> bool:
+        """Have a stream work within ``memory``, unless that is None; whether it is a stream, whose budget is for all.
+
+        For algorithms whose ``memory`` is that of a group of sources where the graph is in memory.
+        """
+        if not hasattr(self.engine, "hold"):
+            return False
+        if memory is not None:
+            self.engine.memory = as_bytes(memory)  # type: ignore[attr-defined]
+        return True
 
     def program(self, kind: type[Program], **params: Any) -> Program:
         """The program with all its parameters; arrays are not copied where the engine copies them itself."""

@@ -15,13 +15,14 @@ import numpy as np
 from dromos.algorithms.many.searching import search
 from dromos.dtypes import Array
 from dromos.engines.joint_groups import Found
-from dromos.errors import AlgorithmError
+from dromos.errors import AlgorithmError, ResourceError
 from dromos.graph import Graph
 from dromos.runner import Session
 
 __all__ = ["Bounds", "narrow"]
 
 _FIRST, _BATCH = 8, 64
+_BYTES_PER_VERTEX = 64  # of bounds, and of choosing sources by them
 _MOST_BYTES = 1 << 31  # rows of distances of a batch, both ways
 
 
@@ -60,8 +61,14 @@ def narrow(session: Session, graph: Graph, want: str) -> Bounds:
     size = _FIRST
     while len(left := bounds.open(want)):
         sources = _chosen(graph, bounds, left, min(size, batch), want)
-        forth = _rows(session, graph, sources)
-        back = forth if both_ways else _rows(session, graph.transpose, sources)
+        try:
+            forth = _rows(session, graph, sources, both_ways)
+            back = forth if both_ways else _rows(session, graph.transpose, sources, both_ways)
+        except ResourceError:
+            if not graph.on_disk or len(sources) == 1:
+                raise
+            batch = len(sources) // 2  # whose rows of distances are to fit the budget
+            continue
         for rows, way in ((forth, "from"), (back, "to")):
             lost = (rows < 0).any(axis=1)
             if lost.any():
@@ -80,9 +87,10 @@ def narrow(session: Session, graph: Graph, want: str) -> Bounds:
     return bounds
 
 
-def _rows(session: Session, graph: Graph, sources: Array) -> Array:
+def _rows(session: Session, graph: Graph, sources: Array, both_ways: bool) -> Array:
     rows: list[Any] = []
-    search(session, graph, sources, lambda found: rows.append(_copy(found)), distance=np.int32)
+    held = (len(sources) * 4 * (1 if both_ways else 2) + _BYTES_PER_VERTEX) * graph.num_vertices
+    search(session, graph, sources, lambda found: rows.append(_copy(found)), distance=np.int32, answer=held)
     return np.asarray(rows[0])
 
 

@@ -76,7 +76,8 @@ def sums_from(session: Session, graph: Graph, sources: Array, grouping: str, mem
 
         in_blocks(part, n, block=_BLOCK)
 
-    found = search(session, graph, sources, gather, distance=np.int32, grouping=grouping, memory=memory)
+    held = 3 * 8 * n
+    found = search(session, graph, sources, gather, distance=np.int32, grouping=grouping, memory=memory, answer=held)
     others = np.full(n, len(sources))
     others[sources] -= 1
     return Sums(reached, distance_sum, inverse_sum, others, found)

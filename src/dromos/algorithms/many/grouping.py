@@ -31,7 +31,8 @@ def grouped(
 ) -> list[Array]:
     """The positions of ``sources`` in groups of ``size``, the last one smaller.
 
-    ``auto`` takes the rules where there is more than one group and a vertex of more than ``q`` out-edges.
+    ``auto`` takes the rules where there is more than one group and a vertex of more than ``q`` out-edges, and the rows
+    of the sources, which the rules look at, are in memory.
 
     >>> import dromos as dr
     >>> [group.tolist() for group in grouped(dr.generators.path(5), np.array([4, 0, 2]), 2)]
@@ -39,12 +40,18 @@ def grouped(
     """
     if grouping not in GROUPINGS:
         raise InvalidArgumentError(f"grouping={grouping!r} is not one of {', '.join(map(repr, GROUPINGS))}")
+    if grouping == "by-hubs" and graph.on_disk:
+        raise InvalidArgumentError(
+            "grouping='by-hubs' reads the rows of all sources, which stay on disk; leave it out, or use dr.read(path)"
+        )
     least = count_of(q, "q", low=1)
     seed = None if seed is None else count_of(seed, "seed")
     order = np.arange(len(sources))
     if grouping == "random":
         order = np.random.default_rng(seed).permutation(order)
-    elif grouping == "by-hubs" or (len(sources) > size and int(graph.out_degree.max(initial=0)) > least):
+    elif grouping == "by-hubs" or (
+        len(sources) > size and not graph.on_disk and int(graph.out_degree.max(initial=0)) > least
+    ):
         order = by_hubs(graph, sources, least, seed)
     return [order[begin : begin + size] for begin in range(0, len(order), size)]
 

@@ -23,7 +23,7 @@ from dromos.graph import Graph
 from dromos.plan import Stats
 from dromos.runner import Session, on_host
 
-__all__ = ["joint_program", "search_by_program"]
+__all__ = ["bytes_beside_program", "joint_program", "search_by_program"]
 
 _BLOCK = 1 << 14  # vertices whose bits are told apart at once
 _COUNTED = ("reached", "distance_sum", "inverse_sum", "depth")
@@ -104,6 +104,17 @@ class _Levels:
                 which, source = np.nonzero(found)
                 self.rows[source, vertices[which]] = level
             self.seen[vertices] = seen[vertices]
+
+
+def bytes_beside_program(sources: int, distance: Any) -> int:
+    """What a group of so many sources takes for each vertex beside its program: the bits that it was given and those
+    seen, who is new, and a distance from each source where that is asked for.
+
+    >>> bytes_beside_program(64, None), bytes_beside_program(3, np.int16)
+    (26, 32)
+    """
+    width = width_for(sources)
+    return 2 * 8 * width + width + 9 + (0 if distance is None else sources * np.dtype(distance).itemsize)
 
 
 def search_by_program(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from dromos.algorithms.many.grouping import grouped
-from dromos.algorithms.many.program import search_by_program
+from dromos.algorithms.many.program import bytes_beside_program, search_by_program
 from dromos.dtypes import Array
 from dromos.engines.joint_groups import WIDTHS, Found, group_bytes, width_for
 from dromos.errors import ResourceError
@@ -51,6 +51,9 @@ class Searched(NamedTuple):
         return float(self.reached.sum() + len(self.sources)) / max(sum(facts.joint for facts in self.groups), 1)
 
 
+_BYTES_PER_SOURCE: Final = 40  # of what :class:`Searched` tells
+
+
 def width_within(graph: Graph, sources: int, memory: int | str | None, distance: Any = None, workers: int = 1) -> int:
     """The words per vertex for groups that fit ``memory`` bytes; the widest useful one if that is None.
 
@@ -90,21 +93,51 @@ def search(
     seed: int | None = None,
     memory: int | str | None = None,
     add_up: bool = False,
+    answer: int = 0,
 ) -> Searched:
     """Search from all ``sources`` (ids); ``consume`` is told of each group, of which ``Found.sources`` are positions.
 
     The arrays of a ``Found`` may be overwritten by the next group; what is to be kept has to be copied. ``add_up``: an
-    engine that adds up distances itself does so, and gives no rows of them.
+    engine that adds up distances itself does so, and gives no rows of them. ``answer``: bytes that the caller holds.
+    Of a graph on disk, ``memory`` is what all takes together, and not a group.
     """
-    memory = None if memory is None else as_bytes(memory)
-    workers = getattr(session.engine, "workers", 1)
-    size = 64 * width_within(graph, len(sources), memory, distance, workers)
     if seed is None and session.is_saved:
         seed = 0  # the call that goes on from a checkpoint has to make the same groups
-    places = grouped(graph, sources, size, grouping, q, seed)
+    memory = None if memory is None else as_bytes(memory)
+    workers = getattr(session.engine, "workers", 1)
+    streamed = session.stay_within(memory)
+    width = width_within(graph, len(sources), None if streamed else memory, distance, workers)
+    facts: list[GroupFacts] = []
+    while True:
+        places = grouped(graph, sources, 64 * width, grouping, q, seed)
+        if streamed:
+            most = max(map(len, places), default=0)
+            held = answer + _BYTES_PER_SOURCE * len(sources)
+            session.hold_beside_programs(bytes_beside_program(most, distance) + -(-held // max(graph.num_vertices, 1)))
+        try:
+            return _search(session, graph, sources, places, facts, consume, limit, distance, want_seen, memory, add_up)
+        except ResourceError:
+            if not streamed or width == WIDTHS[0] or facts:  # else nobody was told of a group yet
+                raise
+            width //= 2
+
+
+def _search(
+    session: Session,
+    graph: Graph,
+    sources: Array,
+    places: Sequence[Array],
+    facts: list[GroupFacts],
+    consume: Callable[[Found], Any] | None,
+    limit: int | None,
+    distance: Any,
+    want_seen: bool,
+    memory: int | None,
+    add_up: bool,
+) -> Searched:
+    """Search from groups, given by ``places`` among ``sources``; what is told of each goes to ``facts``."""
     sums = [np.zeros(len(sources), kind) for kind in (np.int64, np.int64, np.int64, np.float64, np.int64)]
     group, reached, distance_sum, inverse_sum, depth = sums
-    facts: list[GroupFacts] = []
 
     def keep(found: Found) -> None:
         here = places[found.group]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from dromos.program.expr import TRUE
 from dromos.program.monoid import ANY
 
 __all__ = ["VectorisedLeaf", "VectorisedPart"]
+
+_BLOCK: Final = 1 << 13  # vertices that get their first state together
 
 
 class VectorisedLeaf:
@@ -50,15 +52,24 @@ class VectorisedPart(EvaluatingPart):
         few = self._few()
         if few is not None:
             return self._initialise_like(*few)
-        everyone = Vertices(np.arange(self.shape.num_vertices), self.state, EVERY)
-        self._store(self.state, EVERY, self._stored("init", {"vertex": everyone}, everyone.ids))
-        if self.always:
-            return np.empty(0, dtype=np.int64)
-        own = self._own()
-        if self.ir.start is TRUE:
-            return own.ids
-        started: Array = own.ids[self._truths(self.ir.start, {"vertex": own}, len(own.ids))]
-        return started
+        with self._keeping_degrees():
+            for some in self._blocks(0, self.shape.num_vertices):
+                self._store(self.state, some.at, self._stored("init", {"vertex": some}, some.ids))
+            if self.always:
+                return np.empty(0, dtype=np.int64)
+            if self.ir.start is TRUE:
+                return np.arange(self.first, self.last)
+            started = [
+                some.ids[self._truths(self.ir.start, {"vertex": some}, len(some.ids))]
+                for some in self._blocks(self.first, self.last)
+            ]
+        return np.concatenate([np.empty(0, dtype=np.int64), *started])
+
+    def _blocks(self, first: int, last: int) -> Iterator[Vertices]:
+        """The vertices ``first..last`` in blocks, so that temporary arrays do not grow with the graph."""
+        for begin in range(first, last, _BLOCK):
+            end = min(begin + _BLOCK, last)
+            yield Vertices(np.arange(begin, end), self.state, slice(begin, end))
 
     def _few(self) -> tuple[Array, int] | None:
         """Vertices that have all values of the first state among them, and the place of one that is like all others."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -40,6 +41,24 @@ class ArcValues(NamedTuple):
 class EvaluatingPart(ArrayPart):
     """A part whose expressions are evaluated for many vertices or arcs at once."""
 
+    _kept_degrees: dict[str, Array] | None = None
+
+    @contextmanager
+    def _keeping_degrees(self) -> Iterator[None]:
+        """Inside, degrees are asked for once: a graph on disk makes them anew each time."""
+        self._kept_degrees = {}
+        try:
+            yield
+        finally:
+            self._kept_degrees = None
+
+    def _degrees(self, name: str) -> Array:
+        """``in_degree`` or ``out_degree`` of all vertices."""
+        kept = {} if self._kept_degrees is None else self._kept_degrees
+        if name not in kept:
+            kept[name] = getattr(self.shape, name)
+        return kept[name]
+
     def _values(
         self,
         roots: Sequence[Expr],
@@ -72,7 +91,7 @@ class EvaluatingPart(ArrayPart):
                     return _component(self.program.params[node.attr[1]], vertices.ids, node.attr[2])
                 case "id":
                     return vertices.ids
-            return getattr(self.shape, node.op)[vertices.ids]  # in_degree, out_degree
+            return self._degrees(node.op)[vertices.ids]
 
         return evaluate_arrays(roots, self.typed.typing, leaf)
 

@@ -91,7 +91,10 @@ def open_edges(path: str | os.PathLike[str], *, format: str | None = None, **opt
     path = file_name(path, "graph.txt")
     chosen = format_of(path, format)
     if chosen.stream is None:
-        raise InvalidArgumentError(f"{chosen.title} files hold a whole graph, not a list of edges to stream")
+        raise InvalidArgumentError(
+            f"{chosen.title} files hold a whole graph, not a list of edges to stream; leave memory out, or take the "
+            "list of edges that this one was made of"
+        )
     with known_options(chosen, options):
         return chosen.stream(path, **options)
 

@@ -74,8 +74,12 @@ class ScratchFile:
             flags = fcntl.fcntl(file, fcntl.F_GETFL)
             fcntl.fcntl(file, fcntl.F_SETFL, flags | os.O_DIRECT)
         empty = np.zeros(0, np.uint8)
-        self._print(Extent(0, 0), empty)  # compiled here, where Ctrl-C is handled
-        self._read(Extent(0, 0), empty, np.zeros(1, np.int64), np.zeros(1, np.int64))
+        try:
+            self._print(Extent(0, 0), empty)  # compiled here, where Ctrl-C is handled
+            self._read(Extent(0, 0), empty, np.zeros(1, np.int64), np.zeros(1, np.int64))
+        except BaseException:
+            self.close()
+            raise
 
     def extent(self, nbytes: int) -> Extent:
         """Allocate room after all others; ``nbytes`` are whole disk blocks."""

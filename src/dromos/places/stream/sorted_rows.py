@@ -74,6 +74,7 @@ class SortedRows:
         """The first rows, once they are sorted in memory."""
         self.spilled: SpilledRows | None = None
         """All rows, once they are sorted in a file."""
+        self._sorting: SpilledRows | None = None  # the rows in that file while some are still missing
         self._room: Room | None = None  # the pager's original room, while rows are in a file
 
     def expect(self, supersteps: int | None) -> None:
@@ -127,11 +128,16 @@ class SortedRows:
             yield slice_of(rows, offsets, every, Request(window.first + first, window.first + last))
 
     def release(self, pager: Pager) -> None:
-        """Release the file and its memory: the pager has all of its room again."""
-        if self.spilled is not None:
-            assert self._room is not None
-            self.spilled.close()
-            self.spilled, pager.room = None, self._room
+        """Release the file and its memory: the pager has all of its room again.
+
+        This holds also after an error or Ctrl-C has ended the run while rows were being sorted.
+        """
+        for rows in (self.spilled, self._sorting):
+            if rows is not None:
+                rows.close()
+        if self._room is not None:
+            pager.room = self._room
+        self.spilled = self._sorting = self._room = None
 
     def _scratch(self, pager: Pager, rows: PagedRows) -> tuple[ScratchFile | None, int]:
         """A file for all rows, if sorting them there is worthwhile, and the bytes of a window of pages."""
@@ -149,10 +155,11 @@ class SortedRows:
         self, pager: Pager, rows: PagedRows, offsets: Array, file: ScratchFile, size: int
     ) -> Iterator[GraphSlice]:
         """The slices of this pull, sorted and written to ``file`` on the way."""
-        pager.evict(rows, 0, rows.num_pages)
-        self._room, pager.room = pager.room, Room(pager.buffers_for(size, ahead=0), 0)
         room = int(size * (_WINDOWS_IN_ORDER if self._may_order else _WINDOWS))
         spilled = SpilledRows(pager, file, room, self._num_vertices, self._threads, self._order_for)
+        self._sorting = spilled
+        pager.evict(rows, 0, rows.num_pages)
+        self._room, pager.room = pager.room, Room(pager.buffers_for(size, ahead=0), 0)
         wanted, fails = np.ones(rows.num_pages, dtype=bool), False
         for window in pager.windows(rows, wanted, ahead=0):  # sorting takes many times as long as reading
             piece = slice_of(rows, offsets, wanted, window)
@@ -169,10 +176,9 @@ class SortedRows:
             fails = _told(error)
         release_compiler_pages()  # of the kernels that sort and gather
         if fails:
-            spilled.close()
-            pager.room = self._room
+            self.release(pager)
         else:
-            self.spilled, pager.room = spilled, Room(0, 0)
+            self.spilled, self._sorting, pager.room = spilled, None, Room(0, 0)
 
     def _sort_cached(self, pager: Pager, rows: PagedRows, offsets: Array) -> None:
         """Sort the rows that are cached from the first one on, if that is worthwhile."""
