@@ -44,10 +44,11 @@ class Messages:
 
     There are three forms:
 
-    - Sparse: ``ids``, and one value per id in each of ``values``. - Dense, if that is smaller: ``ids`` is None, and
-    each of ``values`` has one row per vertex of the range. The bits of ``got`` (packed, little-endian) mark the rows
-    that count. - Dense without ``got``: all rows count, and vertices without a message have the identity. A part that
-    receives such a block updates all vertices anyway.
+    - Sparse: ``ids``, and one value per id in each of ``values``.
+    - Dense, if that is smaller: ``ids`` is None, and each of ``values`` has one row per vertex of the range. The bits
+      of ``got`` (packed, little-endian) mark the rows that count.
+    - Dense without ``got``: all rows count, and vertices without a message have the identity. A part that receives such
+      a block updates all vertices anyway.
     """
 
     first: int
