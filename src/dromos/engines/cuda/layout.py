@@ -1,4 +1,4 @@
-"""The arguments of the kernels of programs, as records on the host: the structures of ``kernels/frame.cuh``."""
+"""The arguments of program kernels as records on the host: the structures of ``kernels/frame.cuh``."""
 
 from __future__ import annotations
 
