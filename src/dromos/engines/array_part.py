@@ -171,10 +171,10 @@ class ArrayPart(ABC):
 
     asynchronous = False
 
-    def wait(self) -> None:  # noqa: B027  # there is nothing to write for a leaf
+    def wait(self) -> None:  # noqa: B027  # a leaf need not override it
         """See :class:`dromos.engines.parts.Part`: nothing, :meth:`send` waits."""
 
-    def begin_settle(self) -> None:  # noqa: B027  # a leaf need not write it
+    def begin_settle(self) -> None:  # noqa: B027  # a leaf need not override it
         """See :class:`dromos.engines.parts.Part`: nothing, kernels of the host are waited for."""
 
     def settle(self) -> Partial:

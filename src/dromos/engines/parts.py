@@ -82,7 +82,7 @@ class Messages:
     def is_dense(room: int, count: int, dtypes: Sequence[np.dtype[Any]], id_type: np.dtype[Any]) -> bool:
         """Whether ``count`` messages to ``room`` vertices take fewer bytes as a block than as a list.
 
-        The ids of a list are stored as gaps, which are short if there are many ids.
+        The ids of a list are sent as gaps, which are short if there are many ids.
         """
         size = sum(dtype.itemsize for dtype in dtypes)
         gap = 1 if room < 32 * count else id_type.itemsize

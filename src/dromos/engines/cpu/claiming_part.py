@@ -248,7 +248,7 @@ class ClaimingPart(CompiledPart):
         self._advance()
         self._ascends = bool(saved["ascends"])
 
-    # ---- what parts tell each other --------------------------------------------------------------------------------
+    # ---- exchange between parts ------------------------------------------------------------------------------------
 
     def copies(self, phase: Phase) -> Copies | None:
         """See :class:`dromos.engines.parts.Part`: a pull needs the frontier, a push and edges nothing.

@@ -160,7 +160,7 @@ class CudaEngine:
 
 
 def _keeps_runs(options: CudaOptions) -> bool:
-    """False if a run was given a memory limit."""
+    """False if the options fix how much device memory a run may use (``memory``, ``share``)."""
     return options.memory is None and options.share is None
 
 

@@ -82,7 +82,7 @@ def edge_params(program: Program, typed: TypedProgram, order: Any = None) -> dic
 
 
 def _on_device(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Given values on the device; a scalar is not expanded on the host."""
+    """Given values on the device; a broadcast value is not expanded on the host."""
     import cupy
 
     if not isinstance(value, np.ndarray):

@@ -121,7 +121,7 @@ class TellingPart:
 
         return to_host(cupy.ascontiguousarray(values))
 
-    # ---- what parts tell each other --------------------------------------------------------------------------------
+    # ---- exchange between parts ------------------------------------------------------------------------------------
 
     @on_device
     def copies(self, phase: Phase) -> Copies | None:

@@ -24,7 +24,7 @@ _APART = 32
 
 
 def cdlp(graph: Graph, *, max_iter: int, directed: bool, threads: int | None = None) -> Mapping[str, Array]:
-    """Labels after ``max_iter`` rounds, and those of the round before; ``directed`` counts in-neighbours too.
+    """Labels after ``max_iter`` rounds, and those of the round before; ``directed`` counts in-neighbors too.
 
     A round that changes nothing is the last, since none after it would.
 

@@ -22,7 +22,7 @@ from dromos.jit import barrier, inline, kernel, publish, published
 BLOCK = 1024  # vertices dealt to a thread at a time, so that hubs and ranges of ids are spread
 QUEUE = 4096
 _NO_DEGREE = np.int64(1) << np.int64(40)
-_AHEAD = 8  # neighbours
+_AHEAD = 8  # neighbors
 _PATIENCE = 1023  # vertices between two checks of the stop flag
 
 
@@ -34,7 +34,7 @@ def share(vertices: int, threads: int) -> int:
 
 @inline
 def _pick(k, rest, ready, base, size, left, peeled):
-    """Drop vertices with up to ``peeled`` neighbours left, pick those with ``k``: ``(kept, picked, least left)``."""
+    """Drop vertices with up to ``peeled`` neighbors left, pick those with ``k``: ``(kept, picked, least left)``."""
     kept, picked, least = np.int64(0), np.int64(0), _NO_DEGREE
     for i in range(size):
         v = load(rest, base + i)

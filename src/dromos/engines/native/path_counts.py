@@ -16,7 +16,7 @@ from dromos.jit import inline
 
 PER_UNIT = 2.0**-512
 TOP = 2.0**256
-LARGE = 2.0**200  # a level after, counts are still below TOP: no vertex has 2^56 neighbours
+LARGE = 2.0**200  # a level after, counts are still below TOP: no vertex has 2^56 neighbors
 
 
 @inline

@@ -36,7 +36,7 @@ class Rows(NamedTuple):
     weights: list[float]
 
     def of(self, v: int) -> zip[tuple[int, float]]:
-        """The neighbours of a vertex, with weights."""
+        """The neighbors of a vertex, with weights."""
         first, last = self.begin[v], self.end[v]
         return zip(self.targets[first:last], self.weights[first:last], strict=True)
 

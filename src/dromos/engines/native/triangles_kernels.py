@@ -20,7 +20,7 @@ from dromos.jit import LINE, inline, kernel
 
 CHUNK = 1024
 SHORT = 8  # neighbors; up to here rows are merged
-LONG = 16  # times the neighbours of ``u``: from here they are searched in a row
+LONG = 16  # times the neighbors of ``u``: from here they are searched in a row
 FILTER = 1 << 14  # bytes
 _LOW = np.int64(FILTER - 1)
 _ONE = np.uint64(1)
@@ -55,7 +55,7 @@ def _search(targets, counts, few, end, first, last):
 def _merge(offsets, targets, counts, u, begin, end):
     """The triangles below ``u``, whose row is short."""
     found = np.int64(0)
-    second = begin + 1  # the lowest neighbour has none below it to share
+    second = begin + 1  # the lowest neighbor has none below it to share
     while second < end:
         v = np.int64(load(targets, second))
         if v >= u:
@@ -86,7 +86,7 @@ def _marked(bits, base, w):
 
 @inline
 def _look_up(offsets, targets, counts, begin, end, near, mine, bits, bit_base):
-    """The triangles below a vertex whose lower neighbours are ``targets[begin:end]``, marked."""
+    """The triangles below a vertex whose lower neighbors are ``targets[begin:end]``, marked."""
     found = np.int64(0)
     for second in range(begin + 1, end):
         v = np.int64(load(targets, second))

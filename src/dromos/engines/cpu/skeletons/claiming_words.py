@@ -40,7 +40,7 @@ def wanting_word(S, K, first, count):
 def to_bits(
     S, K, n, private, base, low, high, size, reachable, front, marks, wanting, memory, thread, threads, number
 ):  # fmt: skip
-    """Convert the queue to the bitmap ``front``, and mark in ``wanting`` who wants; return the last barrier's number.
+    """Convert the queue to the bitmap ``front``, and set the bits of ``wanting``; return the last barrier's number.
 
     If a frontier has more vertices than there are words, each thread marks its share in its own bitmap: atomics on
     words that all threads write would take longer than the level itself.
