@@ -1,6 +1,6 @@
-"""What every engine is: it prepares a program for a graph, then runs one superstep at a time on the path it is told.
+"""The interface of engines: prepare a program for a graph, then run one superstep at a time on a given path.
 
-An engine knows no algorithm and makes no plan; the loop in ``dromos.runner`` asks the planner and calls ``step``:
+An engine knows no algorithm and makes no plan. The loop in ``dromos.runner`` asks the planner and calls ``step``:
 
     execution = engine.prepare(program, graph)
     stats = execution.stats
@@ -40,18 +40,18 @@ __all__ = [
 ]
 
 NativeKernel: TypeAlias = Callable[..., Mapping[str, Any]]
-"""``kernel(graph, **options) -> fields``: what no program can say, or what a hand-written kernel says faster."""
+"""``kernel(graph, **options) -> fields``: does what no program can express, or does it faster than a program."""
 
 Tell: TypeAlias = Callable[[float], Any]
-"""Told from time to time which share of a kernel's work is done (0: unknown); it may end the run by raising."""
+"""Called from time to time with the share of a kernel's work that is done (0: unknown); may end the run by raising."""
 
 
 class LeftToHostError(Exception):
-    """Raised by a device's kernel that finds a graph which the host's kernel of the same name is better for."""
+    """Raised by a device kernel if the host's kernel of the same name suits the graph better."""
 
 
 class GraphShape(Protocol):
-    """A graph without its arcs: what is known of it where the arcs are elsewhere, or come in slices."""
+    """A graph without its arcs, for use where the arcs are elsewhere or come in slices."""
 
     @property
     def num_vertices(self) -> int: ...
@@ -59,17 +59,17 @@ class GraphShape(Protocol):
     def num_arcs(self) -> int: ...
     @property
     def offsets(self) -> Array:
-        """Where each row begins among all arcs; one more than there are vertices."""
+        """The index of each row's first arc; one entry more than there are vertices."""
 
     @property
     def out_degree(self) -> Array: ...
     @property
     def in_degree(self) -> Array:
-        """Parts of a graph ask for it only where a program reads it."""
+        """The in-degrees; parts of a graph ask for them only if a program reads them."""
 
 
 class GraphLike(GraphShape, Protocol):
-    """What an engine needs of a graph: compressed sparse rows, and the same of its transpose."""
+    """What an engine needs of a graph: compressed sparse rows of the graph and of its transpose."""
 
     @property
     def targets(self) -> Array: ...
@@ -96,20 +96,20 @@ class Execution(Protocol):
 
     @property
     def reductions(self) -> Mapping[str, Any]:
-        """The program's reductions as the last superstep left them (before the first: over the initial state)."""
+        """The program's reductions after the last superstep (before the first: over the initial state)."""
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
-        """Run at least one superstep and at most ``horizon`` (None: any number) on ``path``; the new :attr:`stats`."""
+        """Run one to ``horizon`` supersteps (None: any number) on ``path``; return the new :attr:`stats`."""
 
     def result(self) -> Mapping[str, Array]:
         """The fields (and edge fields) as arrays on the host that belong to the caller."""
 
 
 class SwitchingExecution(Execution, Protocol):
-    """An execution whose ``caps.switches``: it can run without being told a path."""
+    """An execution with ``caps.switches``: it can run without being given a path."""
 
     def step_switching(self, horizon: int | None = None) -> Stats:
-        """As :meth:`step`, switching between push and pull on the way by the rule and constants of :attr:`caps`."""
+        """As :meth:`step`, switching between push and pull by the rule and constants of :attr:`caps`."""
 
 
 class Engine(Protocol):
@@ -122,16 +122,16 @@ class Engine(Protocol):
         """Compile what is needed, allocate the state, and put the start vertices into the frontier."""
 
     def native(self, name: str) -> NativeKernel | None:
-        """The engine's own kernel of this name; None if it has none, so that a program has to do."""
+        """The engine's own kernel of this name; None if it has none and a program has to run instead."""
 
 
 def graph_types(graph: GraphLike) -> GraphTypes:
-    """The number types that ``graph`` gives to a program."""
+    """The number types of ``graph``, as a program sees them."""
     return GraphTypes(graph.targets.dtype, None if graph.weights is None else graph.weights.dtype)
 
 
 def types_read(program: Program, types: GraphTypes) -> GraphTypes:
-    """``types`` less those that ``program`` does not look at: its kernels serve graphs with any weights, or none.
+    """``types`` without those that ``program`` does not read: its kernels serve graphs with any weights, or none.
 
     >>> import dromos as dr
     >>> class Labels(dr.Program):
@@ -149,14 +149,14 @@ def types_read(program: Program, types: GraphTypes) -> GraphTypes:
 def caps_for(
     ir: ProgramIR, analysis: Analysis, graph: GraphShape, *, supported: tuple[Path, ...] | None = None, **options: Any
 ) -> Caps:
-    """The capabilities of ``ir`` on ``graph``: its legal paths, of those the engine has."""
+    """The capabilities of ``ir`` on ``graph``: those of its legal paths that the engine supports."""
     paths = tuple(path for path in map(Path.parse, analysis.legal_paths) if supported is None or path in supported)
     always = analysis.activity == "always"
     return Caps(graph.num_vertices, graph.num_arcs, ir.kind, paths, always_active=always, **options)
 
 
 def check_params(program: Program, graph: GraphShape) -> None:
-    """Refuse arrays without one row per vertex (or per arc), and vertices that the graph does not have.
+    """Reject arrays without one row per vertex (or per arc), and vertices that the graph does not have.
 
     >>> import dromos as dr
     >>> class Marked(dr.Program):
@@ -180,7 +180,7 @@ def check_params(program: Program, graph: GraphShape) -> None:
                 "graph.vertex_id(label) finds the id of a label"
             )
     for spec in program.ir().params:
-        if spec.name not in program.params:  # what an engine gives
+        if spec.name not in program.params:  # supplied by the engine
             continue
         if spec.per_vertex and len(program.params[spec.name]) != graph.num_vertices:
             raise InvalidArgumentError(

@@ -1,4 +1,4 @@
-"""Arcs counted along out-rows and along in-rows: values by arc are given in the one order, and pulled in the other."""
+"""Arcs numbered along out-rows and along in-rows: arc values are given in the first order, and pulled in the second."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _known: dict[tuple[int, int], tuple[weakref.ref[Any], weakref.ref[Any], Array]] 
 
 
 def in_order(graph: GraphLike, into: GraphLike) -> Array:
-    """As :func:`matching_arcs`, of a graph and its transpose (or a symmetric graph twice); found once for a graph."""
+    """As :func:`matching_arcs`, for a graph and its transpose (or a symmetric graph twice); computed once per graph."""
     key = (id(graph), id(into))
     known = _known.get(key)
     if known is not None and known[0]() is graph and known[1]() is into:
@@ -31,10 +31,10 @@ def in_order(graph: GraphLike, into: GraphLike) -> Array:
 def matching_arcs(
     rows: tuple[Array, Array, Array | None], in_rows: tuple[Array, Array, Array | None]
 ) -> Array:  # fmt: skip
-    """For each arc of ``in_rows`` (offsets, sources, weights) the number of the same arc in ``rows``.
+    """For each arc of ``in_rows`` (offsets, sources, weights) the index of the same arc in ``rows``.
 
-    Parallel arcs are told apart by their weights. Of those with equal weights any may stand for any, since their
-    messages are merged.
+    Parallel arcs are distinguished by their weights. Those with equal weights are interchangeable, since their messages
+    are merged.
 
     >>> from dromos.graph import Graph
     >>> graph = Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 0])
@@ -54,6 +54,6 @@ def _owners(offsets: Array) -> Array:
 
 
 def sorted_arcs(targets: Array, sources: Array, weights: Array | None) -> Array:
-    """Arcs by target, then by source, then by weight."""
+    """The order of arcs by target, then by source, then by weight."""
     order: Array = np.lexsort((sources, targets) if weights is None else (weights, sources, targets))
     return order

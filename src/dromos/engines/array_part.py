@@ -1,4 +1,4 @@
-"""What parts on every leaf engine of the host share: state in arrays, copies of others' rows, outbox and inbox."""
+"""Shared code of parts on the host's leaf engines: state in arrays, copies of other parts' rows, outbox and inbox."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["ArrayPart", "fields_told"]
 
 
 def fields_told(ir: ProgramIR, analysis: Analysis, phase: Phase) -> tuple[str, ...]:
-    """The fields that other parts read of a part's vertices in a phase: those of them that ever change."""
+    """The fields of a part's vertices that other parts read in a phase, limited to fields that ever change."""
     read = analysis.target_fields
     if phase == "lookup":
         return ir.tables
@@ -44,7 +44,7 @@ def fields_told(ir: ProgramIR, analysis: Analysis, phase: Phase) -> tuple[str, .
 
 
 def _put_rows(into: Array, ids: Array | None, values: Array) -> None:
-    """Rows to the places ``ids`` (each once; None: one after the other), by all threads where there are many."""
+    """Write rows to the indices ``ids`` (distinct; None: consecutive), with all threads if there are many rows."""
 
     def put(begin: int, end: int) -> None:
         at = slice(begin, end)
@@ -54,7 +54,7 @@ def _put_rows(into: Array, ids: Array | None, values: Array) -> None:
 
 
 def _put_bits(into: Array, first: int, last: int, marks: Array) -> None:
-    """The bits of ``first..last`` as truth values; ``marks`` begin with the word of ``first``."""
+    """Unpack the bits of ``first..last`` to booleans; ``marks`` begins with the word that holds ``first``."""
     packed, begin = marks.view(np.uint8), first & ~63
 
     def put(at: int, end: int) -> None:
@@ -68,8 +68,8 @@ def _put_bits(into: Array, first: int, last: int, marks: Array) -> None:
 class ArrayPart(ABC):
     """A part whose fields are NumPy arrays; see :class:`dromos.engines.parts.Part`.
 
-    A leaf writes the methods that are abstract here. It reads the state of all vertices, updates that of its own, and
-    leaves the next frontier in ``frontier``; what is copied and exchanged is the same for all of them.
+    A leaf implements the abstract methods. It reads the state of all vertices, updates the state of its own vertices,
+    and leaves the next frontier in ``frontier``. Copying and exchanging are the same for all leaves.
     """
 
     def __init__(self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int) -> None:
@@ -84,15 +84,15 @@ class ArrayPart(ABC):
         self.state = self._allocate(self.ir.fields, n)
         self.edge_state = self._allocate(self.ir.edge_fields, arcs)
         self._frontier = np.empty(0, dtype=np.int64)
-        self._marked = np.empty(0, dtype=np.int64)  # own vertices that `member` holds for active
+        self._marked = np.empty(0, dtype=np.int64)  # own vertices that are set in `member`
         self._messages = 0  # sent since the last superstep ended
-        self._before: Mapping[str, Array] = {}  # with edge fields: all fields as they were when messages were made
+        self._before: Mapping[str, Array] = {}  # with edge fields: all fields when messages were made
         self._senders: Array | None = None
-        self.tables: dict[str, Array] = {}  # what the last superstep left, while vertices change
+        self.tables: dict[str, Array] = {}  # the fields as the last superstep left them, while this one changes them
         self._given_by_arc: dict[Direction, dict[str, Array]] = {}
         self.in_grid = False
-        """Whether the part has arcs between others' vertices, and not all of its own; see :mod:`dromos.places.grid`."""
-        self._heard: list[Array] = []  # in a grid: active vertices of others in this superstep
+        """Whether it has arcs between other parts' vertices, and not all of its own; see :mod:`dromos.places.grid`."""
+        self._heard: list[Array] = []  # in a grid: the active vertices of other parts in this superstep
 
     def enter_grid(self, block: Hashable, num_rows: int) -> None:
         """See :class:`dromos.engines.parts.Part`."""
@@ -110,7 +110,7 @@ class ArrayPart(ABC):
 
     @abstractmethod
     def _start(self) -> tuple[Array, tuple[Any, ...]]:
-        """Give all vertices of the graph their initial state; the first frontier among the own, and its reductions."""
+        """Initialize the state of all vertices of the graph; return the part's first frontier and its reductions."""
 
     @abstractmethod
     def send(self, piece: GraphSlice, path: Path) -> None:
@@ -118,7 +118,7 @@ class ArrayPart(ABC):
 
     @abstractmethod
     def _settle(self) -> tuple[Array, Array, tuple[Any, ...]]:
-        """The second half: who was looked at (all that changed are among them), the next frontier, the reductions."""
+        """The second half: return a superset of the vertices that changed, the next frontier, and the reductions."""
 
     @abstractmethod
     def _start_edges(self, piece: GraphSlice) -> None:
@@ -126,7 +126,7 @@ class ArrayPart(ABC):
 
     @abstractmethod
     def _write_edges(self, piece: GraphSlice) -> None:
-        """New values of the edge fields of a slice, along the arcs that ``_senders`` sent along from ``_before``."""
+        """Write the new edge fields of a slice, where ``_senders`` sent messages from the state ``_before``."""
 
     @abstractmethod
     def wanting(self) -> Array | None:
@@ -141,9 +141,9 @@ class ArrayPart(ABC):
 
     @property
     def sending(self) -> Array | None:
-        """The active vertices that the part pushes from, ascending; None: all whose arcs it has.
+        """The active vertices that the part pushes from, ascending; None: all vertices whose arcs it holds.
 
-        Its own ones and, in a grid, those that others told of.
+        These are its own vertices and, in a grid, those that other parts reported.
         """
         if self.always or not self.in_grid:
             return self.frontier
@@ -171,10 +171,10 @@ class ArrayPart(ABC):
 
     asynchronous = False
 
-    def wait(self) -> None:  # noqa: B027  # there is nothing to write for a leaf
+    def wait(self) -> None:  # noqa: B027  # a leaf need not override it
         """See :class:`dromos.engines.parts.Part`: nothing, :meth:`send` waits."""
 
-    def begin_settle(self) -> None:  # noqa: B027  # a leaf need not write it
+    def begin_settle(self) -> None:  # noqa: B027  # a leaf need not override it
         """See :class:`dromos.engines.parts.Part`: nothing, kernels of the host are waited for."""
 
     def settle(self) -> Partial:
@@ -219,7 +219,7 @@ class ArrayPart(ABC):
         return {"frontier": self.frontier}
 
     def restore(self, saved: Saved, superstep: int) -> None:
-        """Go on after ``superstep`` supersteps, in a part that has just started; others' rows follow."""
+        """Continue after ``superstep`` supersteps, in a part that has just started; others' rows follow."""
         own = {name: values[self.first : self.last] for name, values in self.state.items()}
         put_back(saved, own, self.edge_state)
         if not self.always:
@@ -247,7 +247,7 @@ class ArrayPart(ABC):
 
     @cached_property
     def member(self) -> Array:
-        """Whether a vertex, one's own or another part's, is in the frontier; true for a pull, between refreshes."""
+        """Whether each vertex, own or not, is in the frontier; valid during a pull, between refreshes."""
         return np.zeros(self.shape.num_vertices, dtype=bool)
 
     @cached_property
@@ -259,7 +259,7 @@ class ArrayPart(ABC):
         return self.last - self.first == self.shape.num_vertices
 
     def _told(self, phase: Phase) -> tuple[str, ...]:
-        """The fields that others read of this part's vertices in a phase: those of them that ever change."""
+        """As :func:`fields_told`, for this part; empty if there are no other parts."""
         return () if self._alone else fields_told(self.ir, self.analysis, phase)
 
     def copies(self, phase: Phase) -> Copies | None:
@@ -303,7 +303,7 @@ class ArrayPart(ABC):
                 self.member[slice(copies.first, copies.last) if copies.ids is None else copies.ids] = True
 
     def mark_own_frontier(self) -> None:
-        """Make :attr:`member` true for the part's own vertices."""
+        """Set :attr:`member` for the part's own frontier."""
         if not self.always and self._marked is not self._frontier:
             self.member[self._marked] = False
             self.member[self._frontier] = True
@@ -312,11 +312,11 @@ class ArrayPart(ABC):
     # ---- values of arcs ----------------------------------------------------------------------------------------------
 
     def given_by_arc(self, direction: Direction) -> dict[str, Array]:
-        """The parameters by edge, in the order of the rows that are pushed along, or of those that are pulled along."""
+        """The edge parameters, in the order of the out-rows (push) or of the in-rows (pull)."""
         if direction not in self._given_by_arc:
             given = {spec.name: self.program.params[spec.name] for spec in self.ir.edge_params}
             if direction == "pull" and given:
-                # who pulls has the transpose: feeds without one push only
+                # a pull implies that there is a transpose: feeds without one only push
                 order = in_order(self.shape, self.shape.transpose)  # type: ignore[arg-type, attr-defined]
                 given = {name: values[order] for name, values in given.items()}
             self._given_by_arc[direction] = given
@@ -326,7 +326,7 @@ class ArrayPart(ABC):
 
     @cached_property
     def merged(self) -> Accumulators:
-        """Where messages are merged."""
+        """The accumulators of the messages."""
         return Accumulators(self.typed, self.shape.num_vertices)
 
     def outbox(self, first: int, last: int) -> Messages:
@@ -342,13 +342,13 @@ class ArrayPart(ABC):
         self.merged.add_distinct(*messages.unpacked())
 
     def table(self, name: str) -> Array:
-        """A field of all vertices as the last superstep left it."""
+        """A field of all vertices, as the last superstep left it."""
         return self.tables.get(name, self.state[name])
 
     # ---- symbols that belong to no vertex --------------------------------------------------------------------------
 
     def global_value(self, node: Expr) -> Any:
-        """A parameter, a reduction, the superstep or a size of the graph."""
+        """The value of a parameter, a reduction, the superstep number or a size of the graph."""
         match node.op:
             case "param":
                 value = self.program.params[node.attr[0]]

@@ -1,8 +1,8 @@
 """Messages that depend on their source alone, on a board in the host's memory that all parts share.
 
 The owner of a vertex makes its message once and posts it; the other parts read it there. Nothing is merged or packed,
-nobody else has to know the fields of the source or whether it is active, and a device may still be copying while parts
-that do not read it go on.
+other parts need not know the fields of the source or whether it is active, and a device may still be copying while
+parts that do not read its rows go on.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Board:
         self._pending: dict[int, Callable[[], Any]] = {}
 
     def later(self, first: int, wait: Callable[[], Any]) -> None:
-        """The rows of the part that begins at vertex ``first`` are there when ``wait()`` returns."""
+        """Register ``wait``: when it returns, the rows of the part that begins at vertex ``first`` are there."""
         self._pending[first] = wait
 
     def wait(self, first: int | None = None) -> None:
@@ -44,15 +44,15 @@ class Board:
 
 
 class PostingPart(Part, Protocol):
-    """A part that can work with a board; it may say at run time that it does not."""
+    """A part that can work with a board; :attr:`posts_offers` may be false at run time."""
 
     posts_offers: bool
 
     def board_rows(self, rows: int, dtype: np.dtype[Any]) -> Array:
-        """Memory for a board, of the kind that this part reads and writes best."""
+        """Allocate memory for a board, of the kind that this part reads and writes best."""
 
     def post_offers(self, board: Board) -> None:
-        """Post the messages of the own vertices; they may come later (:meth:`Board.later`)."""
+        """Post the messages of the own vertices; they may arrive later (:meth:`Board.later`)."""
 
     def take_offers(self, board: Board, first: int, last: int) -> None:
         """Read what the part of the vertices ``first..last`` has posted."""
@@ -64,7 +64,7 @@ def can_post(parts: Sequence[Part]) -> TypeGuard[Sequence[PostingPart]]:
 
 
 def posted_range(offsets: Array, first: int, last: int) -> slice:
-    """The vertices of ``first..last`` without those at the end that have no out-arcs: nobody reads theirs.
+    """The vertices of ``first..last`` up to the last one with out-arcs: messages of later ones are never read.
 
     >>> posted_range(np.array([0, 2, 2, 5, 5, 5]), 0, 5), posted_range(np.array([0, 2, 2, 2]), 1, 3)
     (slice(0, 3, None), slice(1, 1, None))

@@ -1,4 +1,4 @@
-"""Parts whose copies for others lie on a device: what a transport between devices sends."""
+"""Parts whose copies for other parts are in device memory, for a transport between devices."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ __all__ = ["CopiesThere", "DevicePart"]
 
 
 class CopiesThere(NamedTuple):
-    """What others need of a part, on its device."""
+    """What other parts need of a part, in the memory of its device."""
 
     fields: list[Any]
-    """Fields of all vertices, of which the part's own rows are new."""
+    """Fields of all vertices; only the part's own rows are new."""
     marks: Any = None
-    """The own frontier in bits, or None: see :class:`dromos.engines.parts.Copies`."""
+    """The own frontier as bits, or None: see :class:`dromos.engines.parts.Copies`."""
 
 
 class DevicePart(Part, Protocol):
     """A part on a device."""
 
     def copies_there(self, phase: Phase) -> CopiesThere | None:
-        """What ``copies`` would tell, where all parts tell rows or bits that are sent as they lie there."""
+        """As ``copies``, if all parts send rows or bits that can be sent as they lie on the device; otherwise None."""
 
     def room_for_marks(self, marks: Any, start: int, words: int) -> Any:
-        """Memory on the device for the bits of all parts, with the part's own ones from ``start`` on."""
+        """Allocate device memory for the bits of all parts, with the part's own ones from ``start`` on."""

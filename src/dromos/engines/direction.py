@@ -1,4 +1,4 @@
-"""The rows that a program's messages go along: those of the graph, of its transpose, or with every edge both ways."""
+"""The rows along which a program's messages go: of the graph, of its transpose, or of both (every edge both ways)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _kept: Final = IdentityCache()
 
 
 def along(program: Program, graph: GraphLike) -> tuple[Program, GraphLike]:
-    """The program as an engine is to run it, and the graph whose out-arcs its messages go along.
+    """The program as an engine runs it, and the graph whose out-arcs carry its messages.
 
     >>> import dromos as dr
     >>> class Followers(dr.Program):
@@ -54,7 +54,7 @@ def along(program: Program, graph: GraphLike) -> tuple[Program, GraphLike]:
 
 
 def refuse_direction(program: Program, what: str) -> None:
-    """For places that hold the rows of one direction only."""
+    """Raise for a direction other than the default; for places that hold the rows of one direction only."""
     ir = program.ir()
     if ir.direction != "out":
         raise InvalidArgumentError(
@@ -69,7 +69,7 @@ def _fact(graph: GraphLike, name: str) -> Any:
 
 
 class _BothWays:
-    """A directed graph with every edge both ways (a self-loop once); an undirected graph is that already."""
+    """A directed graph with every edge both ways (a self-loop once); an undirected graph already is one."""
 
     def __init__(self, graph: GraphLike) -> None:
         whole = isinstance(graph, Graph) and graph.directed
@@ -78,11 +78,11 @@ class _BothWays:
 
     @classmethod
     def of(cls, graph: GraphLike) -> _BothWays:
-        """Made once for a graph."""
+        """The instance of a graph, made once."""
         return _kept.once(graph, "both ways", lambda: cls(graph))
 
     def _matched(self, graph: GraphLike) -> tuple[Array, Array]:
-        """For each arc the number of the given arc that it stands for, and whether it goes along or against it."""
+        """For each arc, the index of the original arc that it stands for, and whether it goes along or against it."""
         if self._facts is None:
             both = self.graph
             assert both is not None
@@ -101,11 +101,11 @@ class _BothWays:
         return self._facts
 
     def numbers(self, graph: GraphLike) -> Array | slice:
-        """Where an arc's given values lie."""
+        """The index of each arc's given values."""
         return slice(None) if self.graph is None else self._matched(graph)[0]
 
     def way(self, graph: GraphLike, name: str) -> Array:
-        """Whether a message along an arc goes the way of the edge (``forward``) or against it; undirected: both."""
+        """Whether an arc goes along its edge (``forward``) or against it; in undirected graphs both hold."""
         if self.graph is None:
             return np.ones(graph.num_arcs, dtype=bool)
         ways = self._matched(graph)[1]

@@ -1,4 +1,4 @@
-"""Edges of undirected graphs once each, with what their two arcs have."""
+"""The edges of undirected graphs, once each, with the sum of the values of their two arcs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["sums_by_edge"]
 
 
 def sums_by_edge(graph: Graph, values: Array) -> dict[str, Array]:
-    """``source``, ``target`` and ``through``: each edge of a simple undirected graph, the lesser id first.
+    """``source``, ``target`` and ``through`` of each edge of a simple undirected graph, the lesser id first.
 
-    ``values`` are by arc; ``through`` is the sum of an edge's two.
+    ``values`` has one entry per arc; ``through`` is the sum of those of an edge's two arcs.
 
     >>> import dromos as dr
     >>> {name: part.tolist() for name, part in sums_by_edge(dr.generators.path(3), np.arange(4.0)).items()}

@@ -1,7 +1,7 @@
 """The meaning of a program's functions, one vertex or edge at a time, with NumPy scalars. Slow and plain on purpose.
 
-Integers wrap around and a division by zero gives NumPy's result, silently: whoever calls these functions tells NumPy
-so, once for many vertices and edges (``np.errstate(all="ignore")``): that takes as long as a small expression.
+Integers wrap around and a division by zero gives NumPy's result, silently. The caller sets this up
+(``np.errstate(all="ignore")``) once for many vertices and edges, since entering it takes as long as a small expression.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class Edge(NamedTuple):
     source: int
     target: int
     arc: int
-    """The row of the edge fields; -1 where the edge was found from its target, which does not know it."""
+    """The row of the edge fields; -1 if the edge was found from its target, where it is not known."""
     weight: Any
     number: int = -1
-    """Its place among all arcs of the graph, where parameters by edge lie; -1 where nobody asks for it."""
+    """Its index among all arcs of the graph, for edge parameters; -1 if it is not needed."""
 
 
 def merge(monoid: Monoid, left: Message, right: Message) -> Message:
-    """Two messages as one; a NaN never wins a minimum or maximum.
+    """Merge two messages; a NaN never wins a minimum or maximum.
 
     >>> merge(ARGMIN, (2.0, 7), (1.0, 9))
     (1.0, 9)
@@ -66,7 +66,7 @@ def merge(monoid: Monoid, left: Message, right: Message) -> Message:
 
 
 def allocate(typed: TypedProgram, specs: Iterable[FieldSpec], rows: int) -> State:
-    """Room for fields, with ``rows`` rows of zeros each."""
+    """Allocate fields, with ``rows`` rows of zeros each."""
     return {
         spec.name: np.zeros((rows,) if spec.size is None else (rows, spec.size), typed.dtype(spec.name))
         for spec in specs
@@ -74,7 +74,7 @@ def allocate(typed: TypedProgram, specs: Iterable[FieldSpec], rows: int) -> Stat
 
 
 class Interpreter:
-    """A program's functions on the vertices of a graph: their state, and what each function makes of it."""
+    """Evaluates a program's functions on the vertices of a graph, and holds their state."""
 
     def __init__(self, program: Program, graph: GraphShape, types: GraphTypes, num_arcs: int) -> None:
         self.program, self.graph = program, graph
@@ -90,13 +90,13 @@ class Interpreter:
     # ---- functions of the program ----------------------------------------------------------------------------------
 
     def start(self, vertices: Iterable[int]) -> list[int]:
-        """Give every vertex of the graph its initial state; those of ``vertices`` that are active first."""
+        """Give every vertex of the graph its initial state; return the initially active ones of ``vertices``."""
         for v in range(self.graph.num_vertices):
             self.write(self.state, v, "init", {"vertex": self.now(v)})
         return [v for v in vertices if self.value(self.ir.start, {"vertex": self.now(v)})]
 
     def message(self, edge: Edge, source: Vertex, target: Vertex) -> Message | None:
-        """What goes along ``edge``, in the types it is merged in; None if nothing does."""
+        """The message along ``edge``, in the types of the accumulators; None if there is none."""
         roles = {"source": source, "target": target}
         if not self.wants(target) or not self.value(self.ir.sends, roles, edge):
             return None
@@ -108,7 +108,7 @@ class Interpreter:
         return bool(self.value(self.ir.wants, {"vertex": target}))
 
     def merge(self, merged: Message | None, message: Message) -> Message:
-        """A message merged with those before it."""
+        """Merge a message with those before it."""
         if merged is None and not self.ir.combine.has_identity:
             return message
         return merge(self.ir.combine, self.identity if merged is None else merged, message)
@@ -122,7 +122,7 @@ class Interpreter:
         return bool(self.value(self.ir.active, {"old": before, "new": self.now(before.id)}))
 
     def reduce(self, old: State, vertices: Iterable[int]) -> dict[str, Any]:
-        """The reductions over some vertices, which were as in ``old``."""
+        """The reductions over some vertices, whose previous state is ``old``."""
         values: dict[str, Any] = {}
         for monoid, places in self.ir.joint_reductions:
             specs = [self.ir.reductions[place] for place in places]
@@ -139,15 +139,15 @@ class Interpreter:
     # ---- reading and writing ---------------------------------------------------------------------------------------
 
     def now(self, v: int) -> Vertex:
-        """A vertex as it is."""
+        """A view of a vertex's current state."""
         return Vertex(v, self.state, v)
 
     def snapshot(self, v: int) -> Vertex:
-        """A vertex as it is now, whatever becomes of it."""
+        """A copy of a vertex's current state."""
         return Vertex(v, {name: array[v : v + 1].copy() for name, array in self.state.items()}, 0)
 
     def ends(self, edge: Edge) -> dict[str, Vertex]:
-        """Both ends of an edge as they are."""
+        """Both ends of an edge in their current state."""
         return {"source": self.now(edge.source), "target": self.now(edge.target)}
 
     def write(
@@ -159,7 +159,7 @@ class Interpreter:
         edge: Edge | None = None,
         message: Message = (),
     ) -> None:
-        """Store what ``function`` gives; an integer that does not fit its field is an error."""
+        """Store the results of ``function``; an integer that does not fit its field is an error."""
         assignments: Assignments = getattr(self.ir, function)
         if not assignments:
             return
@@ -175,7 +175,7 @@ class Interpreter:
             into[name][row] = stored if into[name].ndim == 2 else stored[0]
 
     def value(self, expr: Expr, roles: Mapping[str, Vertex], edge: Edge | None = None, message: Message = ()) -> Any:
-        """``expr`` where each role stands for a vertex; the leaves are looked up here and nowhere else."""
+        """Evaluate ``expr`` with a vertex for each role; the only place where leaves are looked up."""
 
         def leaf(node: Expr) -> Any:
             if node.op == "field":  # most leaves are

@@ -1,4 +1,4 @@
-"""Groups of sources that are searched from together: how large, how much memory, and what each of them found."""
+"""Groups of sources that are searched together: how large, how much memory, and what each of them found."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from dromos.dtypes import Array
 __all__ = ["WIDTHS", "Found", "group_bytes", "step_of", "width_for"]
 
 WIDTHS: Final = (1, 2, 4, 8)
-"""Words of 64 bits per vertex that there are kernels for."""
+"""The supported numbers of 64-bit words per vertex: kernels exist for these."""
 
 
 class Found(NamedTuple):
     """The outcome of one group of sources; arrays have an entry, or a row, for each of its sources in order."""
 
     group: int
-    """Its number."""
+    """The number of the group."""
     sources: Array
     reached: Array
-    """Vertices that a source reaches, without itself."""
+    """How many vertices each source reaches, without itself."""
     distance_sum: Array
     """The sum of their distances."""
     inverse_sum: Array
@@ -34,9 +34,9 @@ class Found(NamedTuple):
     """For each vertex the words with a bit for every source that reaches it; overwritten by a later group."""
     levels: int
     pulled: int
-    """How many of the levels were found from below."""
+    """How many of the levels were pulled."""
     joint: int
-    """The vertices of all joint frontiers."""
+    """The total number of vertices in all joint frontiers."""
     seconds: float
 
     @property
@@ -65,7 +65,7 @@ def group_bytes(num_vertices: int, width: int, distance: Any = None) -> int:
 
 
 def step_of(found: Found) -> tuple[int, int, str, float]:
-    """A row of a trace for a group: its levels, its joint frontiers, what is to be said of it, and its seconds."""
+    """A group's row of a trace: its levels, the size of its joint frontiers, a note, and its seconds."""
     said = (
         f"group {found.group}: {len(found.sources)} sources, sharing degree {found.sharing:.3g}, "
         f"{found.pulled} of {found.levels} levels pulled"

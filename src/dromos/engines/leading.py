@@ -1,4 +1,4 @@
-"""A part that runs the first supersteps of a search for all parts, and parts that go on from there."""
+"""Interfaces for a part that runs the first supersteps of a search for all parts, and for parts that continue it."""
 
 from __future__ import annotations
 
@@ -16,62 +16,62 @@ __all__ = ["AdoptingPart", "LeadingPart", "Led", "LonePart", "can_adopt", "can_l
 
 @dataclass(frozen=True, eq=False)
 class Led:
-    """What a part that led tells the others."""
+    """What a leading part hands to the other parts at the end."""
 
     ids: Array
-    """Their vertices that were reached, those of the frontier last."""
+    """The other parts' vertices that were reached, those of the frontier last."""
     rows: Mapping[str, Array]
     """The fields of these vertices that may have changed."""
     frontier: int
     """How many of them are in the frontier."""
     own: Partial
-    """The frontier of the part that led."""
+    """The leading part's own share of the frontier."""
     out_degree: int
-    """Of the others' part of the frontier."""
+    """The out-degree of the other parts' share of the frontier."""
 
     @property
     def front(self) -> Array:
-        """The others' active vertices."""
+        """The other parts' active vertices."""
         return self.ids[len(self.ids) - self.frontier :]
 
 
 class LeadingPart(Part, Protocol):
-    """A part that has the rows of all vertices at hand, and can run supersteps for all parts."""
+    """A part that has access to the rows of all vertices, and can run supersteps for all parts."""
 
     @property
     def can_lead(self) -> bool:
         """Whether there are other parts."""
 
     def begin_lead(self) -> None:
-        """Run for all parts from here on, which is the first superstep."""
+        """Start to run for all parts, from the first superstep on."""
 
     @property
     def led_front(self) -> Array:
         """The active vertices of other parts, along whose rows the next :meth:`lead` pushes too."""
 
     def lead(self, rows: GraphSlice) -> Partial:
-        """A push along the out-rows of all vertices, and what comes of it in all parts."""
+        """Push along the out-rows of all vertices; return the outcome over all parts."""
 
     def end_lead(self) -> Led:
-        """Keep the own part of the frontier, and tell what the others are to take over."""
+        """Keep the own share of the frontier, and return what the other parts are to take over."""
 
     def learn_front(self, others: Array) -> None:
-        """The active vertices of other parts, for a pull in this superstep; own ones are known."""
+        """Set the active vertices of other parts, for a pull in this superstep; own ones are known."""
 
 
 class AdoptingPart(Part, Protocol):
-    """A part that can go on from where another led."""
+    """A part that can continue where a leading part stopped."""
 
     def adopt(self, led: Led) -> None:
-        """Take over the rows of own vertices that were reached, and those of the frontier as the frontier."""
+        """Take over the reached rows of own vertices; those of the frontier become this part's frontier."""
 
 
 class LonePart(Part, Protocol):
-    """A part that can run supersteps of a search by itself while no other part takes or sends messages."""
+    """A part that can run supersteps of a search by itself while no other part receives or sends messages."""
 
     @property
     def least_alone(self) -> int | None:
-        """From how many active vertices on they may be another part's at first; None: it cannot do so now."""
+        """The least number of active vertices if some are another part's; None: the part cannot run alone now."""
 
     def begin_search(self, out: GraphSlice, into: GraphSlice, front: Partial) -> None:
         """Start a superstep in which the part's vertices pull, also from other parts' active vertices, whose marks are
@@ -80,7 +80,7 @@ class LonePart(Part, Protocol):
     def search_alone(
         self, out: GraphSlice, into: GraphSlice, front: Partial, horizon: int | None
     ) -> tuple[Partial, Levels]:
-        """Up to ``horizon`` supersteps along the part's rows, from a frontier of which other parts' marks are known."""
+        """Up to ``horizon`` supersteps along the part's rows; other parts' marks of the first frontier are known."""
 
 
 def is_lone(part: Any) -> TypeGuard[LonePart]:
@@ -94,5 +94,5 @@ def can_lead(part: Any) -> TypeGuard[LeadingPart]:
 
 
 def can_adopt(part: Any) -> TypeGuard[AdoptingPart]:
-    """Whether a part can go on from there."""
+    """Whether a part can continue where a leading part stopped."""
     return hasattr(part, "adopt")

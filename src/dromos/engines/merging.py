@@ -1,4 +1,4 @@
-"""Messages merged by NumPy: accumulators with one row per vertex, and who got one."""
+"""Messages merged by NumPy: accumulators with one row per vertex, and marks of the vertices that got a message."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _UFUNCS: dict[str, Any] = {
     "ARGMAX": np.fmax,
 }
 _LISTED = 1 << 16  # entries of a mask that are listed at once
-_DENSE = 8  # where more than one vertex in so many got a message, looking at all of them is quicker than sorting
+_DENSE = 8  # if more than one vertex in so many got a message, scanning all of them is faster than sorting
 
 
 class Accumulators:
-    """The merged message of each vertex: ``values`` hold the identity, and ``got`` False, where nothing came.
+    """The merged message of each vertex: without a message, ``values`` hold the identity and ``got`` is False.
 
     >>> import dromos.program as dr
     >>> class Nearest(dr.Program):
@@ -43,7 +43,7 @@ class Accumulators:
     """
 
     def __init__(self, typed: TypedProgram, num_vertices: int, empty: Callable[..., Array] = np.empty) -> None:
-        """``empty``: where memory comes from."""
+        """``empty`` allocates the arrays."""
         self._monoid, self._ids = typed.ir.combine, typed.types.id
         self._identity = typed.identities
         self.values = tuple(
@@ -51,7 +51,7 @@ class Accumulators:
             for value, dtype in zip(self._identity, typed.accumulators, strict=True)
         )
         self.got = np.zeros(num_vertices, dtype=bool)
-        self._touched: list[Array] = []  # who got a message, in pieces without repetition, not sorted
+        self._touched: list[Array] = []  # the vertices that got a message, in pieces without repetition, not sorted
         self._place = np.empty(num_vertices if self._monoid is ANY else 0, dtype=np.int64)
 
     def add(self, ids: Array, messages: tuple[Array, ...]) -> None:
@@ -67,7 +67,7 @@ class Accumulators:
                     _UFUNCS[self._monoid.part(i).name].at(into, ids, values)
 
     def add_distinct(self, ids: Array, messages: Sequence[Array]) -> None:
-        """As :meth:`add`, where no id repeats: several threads merge.
+        """As :meth:`add`, for distinct ids: several threads merge.
 
         >>> import dromos.program as dr
         >>> class Least(dr.Program):
@@ -98,7 +98,7 @@ class Accumulators:
             self.note(np.concatenate(fresh).astype(self._ids, copy=False))
 
     def add_runs(self, ids: Array, messages: tuple[Array, ...]) -> None:
-        """As :meth:`add`, where equal ids stand together: a run is merged at once."""
+        """As :meth:`add`, if equal ids are adjacent: a run is merged at once."""
         if self._monoid is ANY or self._monoid.keyed or len(ids) == 0:
             self.add(ids, messages)
             return
@@ -106,7 +106,7 @@ class Accumulators:
         self.add_distinct(ids[starts], self.reduced(starts, messages))
 
     def reduced(self, starts: Array, messages: Iterable[Array]) -> list[Array]:
-        """Runs of messages that begin at ``starts``, each merged to one, component by component; changes nothing."""
+        """Merge each of the runs of messages that begin at ``starts``, component by component; changes no state."""
         with np.errstate(all="ignore"):
             return [_UFUNCS[self._monoid.part(i).name].reduceat(values, starts) for i, values in enumerate(messages)]
 
@@ -120,7 +120,7 @@ class Accumulators:
         self._touched.append(fresh)
 
     def _take_any(self, ids: Array, messages: tuple[Array, ...]) -> None:
-        """One message for each vertex, whole; the first, whatever came in an earlier call."""
+        """Keep one whole message for each vertex: the first of this call, whatever came in an earlier one."""
         order = np.arange(len(ids) - 1, -1, -1)
         self._place[ids[::-1]] = order
         chosen = self._place[ids] == order[::-1]
@@ -128,9 +128,9 @@ class Accumulators:
             into[ids[chosen]] = values[chosen]
 
     def _keep_best(self, ids: Array, messages: tuple[Array, ...]) -> None:
-        """Compare component by component: where one is improved the next ones begin anew, where it is equal they go on.
+        """Compare by component: where one improves, later ones restart from the identity; where it ties, they go on.
 
-        The messages that have lost are dropped on the way.
+        Messages that have lost are dropped on the way.
         """
         ufunc = _UFUNCS[self._monoid.name]
         better = np.less if self._monoid in (MIN, ARGMIN) else np.greater
@@ -147,26 +147,26 @@ class Accumulators:
             ids, messages = ids[equal], tuple(values[equal] for values in messages)
 
     def note(self, ids: Array) -> None:
-        """Others have merged messages to ``ids`` (each once) into :attr:`values`, and marked them in :attr:`got`."""
+        """Record that messages to ``ids`` (distinct) are merged into :attr:`values` and marked in :attr:`got`."""
         if len(ids):
             self._touched.append(np.sort(ids) if len(ids) * _DENSE < len(self.got) else ids)
 
     def touched(self, first: int, last: int) -> Array:
-        """Who of ``first..last`` got a message, ascending."""
+        """The vertices of ``first..last`` that got a message, ascending."""
         found = self._sorted()
         self._touched = [found]
         begin, end = np.searchsorted(found, (first, last))
         return found[begin:end]
 
     def forget(self, first: int, last: int) -> None:
-        """The messages to ``first..last`` have been used, and the identity is back in their place."""
+        """Clear the marks of ``first..last``; the messages were used, and the identity is back in their place."""
         found = self._sorted()
         begin, end = np.searchsorted(found, (first, last))
         self.got[found[begin:end]] = False
         self._touched = [found[:begin], found[end:]]
 
     def take(self, first: int, last: int) -> tuple[Array, tuple[Array, ...]]:
-        """Who of ``first..last`` got a message, ascending, and the messages; they are forgotten here."""
+        """Remove and return the messages to ``first..last``: the vertices, ascending, and the messages."""
         ids = self.touched(first, last)
         messages = tuple(values[ids] for values in self.values)
         for values, identity in zip(self.values, self._identity, strict=True):
@@ -175,14 +175,14 @@ class Accumulators:
         return ids, messages
 
     def take_block(self, first: int, last: int) -> tuple[Array, ...]:
-        """The messages of all vertices of ``first..last``, marked or not; they are forgotten here."""
+        """Remove and return the messages of all vertices of ``first..last``, marked or not."""
         found = tuple(values[first:last].copy() for values in self.values)
         for values, identity in zip(self.values, self._identity, strict=True):
             values[first:last] = identity
         return found
 
     def add_block(self, first: int, last: int, messages: Sequence[Array]) -> None:
-        """Merge a message to each vertex of ``first..last``, perhaps the identity, and mark nobody.
+        """Merge a message (possibly the identity) to each vertex of ``first..last``, without marking any of them.
 
         For monoids that merge component by component.
         """
@@ -207,7 +207,7 @@ def _filled(array: Array, value: Any) -> Array:
 
 
 def listed(mask: Array, dtype: np.dtype[Any], first: int = 0) -> Array:
-    """The places of a mask that are not zero, counted from ``first``, without a list in 8 bytes on the way.
+    """The indices of a mask's nonzero entries, counted from ``first``, without an intermediate 8-byte list.
 
     >>> listed(np.array([1, 0, 1], np.uint8), np.dtype(np.int32), 5)
     array([5, 7], dtype=int32)

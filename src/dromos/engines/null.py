@@ -1,4 +1,4 @@
-"""The null engine: plans and renders, and runs nothing. It shows what would run, on a machine that cannot run it."""
+"""The null engine plans and renders, and runs nothing. It shows what would run, on a machine that cannot run it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["NullEngine", "NullExecution"]
 
 
 class NullEngine:
-    """Takes every step in no time and changes nothing."""
+    """Takes every step instantly and changes nothing."""
 
     name = "null"
 
@@ -40,12 +40,12 @@ class NullEngine:
         return NullExecution(*along(program, graph))
 
     def native(self, name: str) -> NativeKernel | None:
-        """None: it shows what programs would do."""
+        """None: this engine shows what programs would do."""
         return None
 
 
 class NullExecution:
-    """A program that stands still: full frontier, then an empty one. :attr:`taken` lists the paths it was told."""
+    """A program without effect: full frontier, then an empty one. :attr:`taken` lists the paths of its steps."""
 
     def __init__(self, program: Program, graph: GraphLike) -> None:
         check_params(program, graph)

@@ -1,8 +1,9 @@
-"""A superstep in two halves: what a leaf engine offers so that a graph may come in slices and belong to several parts.
+"""A superstep in two halves: the interface of leaf engines for graphs that come in slices and belong to several parts.
 
-A *part* owns the vertices ``first..last`` of a graph and keeps the state of all vertices, indexed by their global ids:
-its own rows are the truth, the rows of others are copies that are fresh where a superstep reads them. So kernels index
-by global id wherever a slice comes from, and memory grows with the vertices alone. One superstep on all parts:
+A *part* owns the vertices ``first..last`` of a graph and keeps the state of all vertices, indexed by global id. Its own
+rows are authoritative. The rows of other parts' vertices are copies, refreshed before a superstep reads them. So
+kernels index by global id wherever a slice comes from, and memory grows with the vertices alone. One superstep on all
+parts:
 
     copies = part.copies(direction); other.refresh(copies)      # what others read of a part's vertices
     part.send(slice, path)                                      # for every slice with something to do
@@ -10,7 +11,8 @@ by global id wherever a slice comes from, and memory grows with the vertices alo
     part.begin_settle(); partial = part.settle()                # sent, update, active; partial reductions
     part.finish(reductions)                                     # the merged reductions; the next superstep begins
 
-``dromos.places`` drives parts through this; no leaf knows where its slices come from or who owns the other vertices.
+``dromos.places`` drives parts through this interface. A leaf does not know where its slices come from, or which part
+owns the other vertices.
 """
 
 from __future__ import annotations
@@ -33,17 +35,20 @@ __all__ = ["Copies", "Leaf", "Messages", "Part", "Partial", "Phase", "fold_reduc
 Phase: TypeAlias = Literal["push", "pull", "edges", "lookup", "sources", "targets"]
 """What copies are for: the targets of a push, the sources of a pull, both ends of the edges that are written, or any
 vertex that is read by its id. In a grid of parts (:mod:`dromos.places.grid`) also the sources of a push and the targets
-of a pull, since a part has arcs of others' vertices there."""
+of a pull, since a part holds arcs of other parts' vertices there."""
 
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """Merged messages to vertices of ``first..last``, one for each vertex, in any order.
+    """Merged messages to vertices of ``first..last``, one per vertex, in any order.
 
-    Sparse: ``ids`` and one value per id in each of ``values``. Dense, where that is smaller: ``ids`` is None, each of
-    ``values`` has one row per vertex of the range, and the bits of ``got`` (packed, little-endian) tell which count.
-    Where ``got`` is None too, all of them count: the identity stands where there was no message, and whoever gets such
-    a block updates all vertices anyway.
+    There are three forms:
+
+    - Sparse: ``ids``, and one value per id in each of ``values``.
+    - Dense, if that is smaller: ``ids`` is None, and each of ``values`` has one row per vertex of the range. The bits
+      of ``got`` (packed, little-endian) mark the rows that count.
+    - Dense without ``got``: all rows count, and vertices without a message have the identity. A part that receives such
+      a block updates all vertices anyway.
     """
 
     first: int
@@ -54,7 +59,7 @@ class Messages:
 
     @classmethod
     def packed(cls, first: int, last: int, ids: Array, values: tuple[Array, ...]) -> Messages:
-        """In the smaller of the two forms.
+        """Pack messages in the smaller of the two forms.
 
         >>> ids = np.array([4, 5, 6], np.int32)
         >>> Messages.packed(4, 7, ids, (np.ones(3),)).got.tolist(), Messages.packed(0, 90, ids, (np.ones(3),)).got
@@ -77,7 +82,7 @@ class Messages:
     def is_dense(room: int, count: int, dtypes: Sequence[np.dtype[Any]], id_type: np.dtype[Any]) -> bool:
         """Whether ``count`` messages to ``room`` vertices take fewer bytes as a block than as a list.
 
-        Ids of a list are told by their gaps, which are short where there are many of them.
+        The ids of a list are sent as gaps, which are short if there are many ids.
         """
         size = sum(dtype.itemsize for dtype in dtypes)
         gap = 1 if room < 32 * count else id_type.itemsize
@@ -100,10 +105,11 @@ class Messages:
 class Copies:
     """Rows of some fields of a part's vertices, for the parts that read them.
 
-    Whose rows they are is told by ``ids`` (None: all of ``first..last``), or by ``marks``: words of 64 bits of a bitmap
-    of the whole graph, from the word of ``first`` on, with no other bits set. Who does not look at ``marks`` finds the
-    same in ``ids``. ``active``: they are the rows of the part's frontier, which is to be known too. ``all_rows``: the
-    fields have a row for each of ``first..last`` all the same, since many are active and a block is copied faster.
+    ``ids`` (None: all of ``first..last``) or ``marks`` identify the vertices. ``marks`` are 64-bit words of a bitmap of
+    the whole graph, beginning with the word of ``first``, with no other bits set; ``ids`` is derived from them on
+    demand. ``active``: the rows are those of the part's frontier, and the frontier itself is to be copied too.
+    ``all_rows``: the fields nevertheless have a row for each of ``first..last``, since many vertices are active and a
+    block is copied faster.
 
     >>> Copies(66, 130, None, {}, marks=np.array([0b1100, 1], np.uint64)).ids.tolist()
     [66, 67, 128]
@@ -134,13 +140,13 @@ class Copies:
 
     @property
     def rows(self) -> Array | slice:
-        """Whose rows the fields hold."""
+        """The index of the rows that the fields hold."""
         return slice(self.first, self.last) if self.all_rows or self.ids is None else self.ids
 
 
 @dataclass(frozen=True)
 class Partial:
-    """The outcome of a part's half of a superstep; :func:`merge_partials` makes those of all parts one."""
+    """The outcome of a part's half of a superstep; :func:`merge_partials` merges those of all parts."""
 
     frontier: int = 0
     out_degree: int = 0
@@ -148,11 +154,11 @@ class Partial:
     messages: int = 0
     reductions: tuple[Any, ...] = ()
     overflow: str = ""
-    """A value that did not fit its field: every part raises the error, so that none waits for another."""
+    """A value that did not fit its field: every part raises the error, so that no part waits for another."""
     seconds: float = 0.0
-    """What the superstep took so far; of all parts the longest, so that all of them plan by the same time."""
+    """Duration of the superstep so far; the maximum over all parts, so that all of them plan by the same time."""
     sent: int = 0
-    """Bytes that the part's process has sent to others in the superstep."""
+    """Bytes that the part's process has sent to other processes in the superstep."""
 
 
 class Part(Protocol):
@@ -168,7 +174,7 @@ class Part(Protocol):
 
     @property
     def state(self) -> Mapping[str, Array]:
-        """The fields with one row per vertex of the graph; the part's own rows are the truth."""
+        """The fields with one row per vertex of the graph; only the part's own rows are authoritative."""
 
     @property
     def edge_state(self) -> Mapping[str, Array]:
@@ -180,52 +186,52 @@ class Part(Protocol):
 
     @property
     def planning(self) -> Mapping[str, Any]:
-        """What the planner is to know of paths on this leaf, as options of :class:`dromos.plan.Caps`."""
+        """What the planner needs to know of paths on this leaf, as options of :class:`dromos.plan.Caps`."""
 
     def start(self) -> Partial:
-        """Initial state, first frontier, first reductions; the part was made just before."""
+        """Set the initial state and return the first frontier and reductions; called right after the part is made."""
 
     def start_edges(self, piece: GraphSlice) -> str:
-        """Give the arcs of a slice their initial values; the text of an overflow, or nothing."""
+        """Give the arcs of a slice their initial values; return the text of an overflow, or an empty string."""
 
     def wanting(self) -> Array | None:
         """The part's vertices that can still use a message, ascending; None: all of them."""
 
     def enter_grid(self, block: Hashable, num_rows: int) -> None:
-        """Have a block of a grid of parts from now on, with so many out-rows; ``block`` tells it from others."""
+        """Switch to a block of a grid of parts, with ``num_rows`` out-rows; ``block`` identifies it."""
 
     def copies(self, phase: Phase) -> Copies | None:
-        """What other parts have to know of this one; None if nothing, and then all parts say so."""
+        """The rows that other parts need from this one; None if there are none, in which case all parts return None."""
 
     def refresh(self, copies: Copies) -> None:
-        """Take over what another part tells of its vertices."""
+        """Store the copies of another part's rows."""
 
     def send(self, piece: GraphSlice, path: Path) -> None:
         """Merge the messages of the frontier along the arcs of a slice.
 
-        Pushing, a slice holds out-rows of the part's vertices; pulling, in-rows. It may hold a piece of a row only.
+        In a push, a slice holds out-rows of the part's vertices; in a pull, in-rows. It may hold only a piece of a row.
         """
 
     def wait(self) -> None:
         """Return when the kernels that :meth:`send` started are done."""
 
     def outbox(self, first: int, last: int) -> Messages:
-        """The merged messages to the vertices of another part, which are then forgotten here."""
+        """Return the merged messages to the vertices of another part, and reset them here."""
 
     def inbox(self, messages: Messages) -> None:
         """Merge messages to this part's vertices."""
 
     def begin_settle(self) -> None:
-        """All messages are there: start what :meth:`settle` waits for."""
+        """Start what :meth:`settle` waits for; all messages have arrived."""
 
     def settle(self) -> Partial:
-        """What was sent is taken away, states are updated, the next frontier is made, reductions are folded."""
+        """Apply ``sent``, update states, make the next frontier, and fold reductions."""
 
     def write_edges(self, piece: GraphSlice) -> str:
-        """Write the edge fields of the arcs of a slice that were sent along; the text of an overflow, or nothing."""
+        """Write a slice's edge fields along the arcs that were used; return the text of an overflow, or nothing."""
 
     def finish(self, reductions: tuple[Any, ...]) -> None:
-        """The superstep is over; these are the reductions over all parts."""
+        """End the superstep, with the reductions over all parts."""
 
 
 class Leaf(Protocol):
@@ -248,7 +254,7 @@ _FOLDS: dict[str, Any] = {
 
 
 def fold(monoid: Monoid, values: Array) -> Any:
-    """All values as one, as a reduction merges them: a NaN never wins a minimum or maximum.
+    """Fold all values to one as a reduction merges them: a NaN never wins a minimum or maximum.
 
     >>> from dromos.program.monoid import MIN, SUM
     >>> fold(MIN, np.array([2.0, np.nan])), fold(SUM, np.array([1, 2]))
@@ -260,7 +266,7 @@ def fold(monoid: Monoid, values: Array) -> Any:
 
 
 def fold_reductions(typed: TypedProgram, columns: Sequence[Array]) -> tuple[Any, ...]:
-    """Each reduction over many values as one; of a keyed monoid the whole row that wins.
+    """Fold each reduction over many values; of a keyed monoid, the whole row that wins.
 
     >>> import dromos.program as dr
     >>> class Nearest(dr.Program):
@@ -279,14 +285,14 @@ def fold_reductions(typed: TypedProgram, columns: Sequence[Array]) -> tuple[Any,
         rows: Any = slice(None)
         for place in places:
             found[place] = fold(monoid, columns[place][rows])
-            if monoid.keyed:  # the next component is of those that are the best so far
+            if monoid.keyed:  # only rows that tie for the best so far compete in the next component
                 among = np.arange(len(columns[place]))[rows]
                 rows = among[columns[place][rows] == found[place]]
     return tuple(found[place] for place in range(len(typed.ir.reductions)))
 
 
 def merge_partials(partials: Sequence[Partial], typed: TypedProgram) -> Partial:
-    """The partial results of all parts as one; always in the same order, so that sums of floats come out the same."""
+    """Merge the results of all parts, always in the same order, so that sums of floats come out the same."""
     reductions: tuple[Any, ...] = ()
     if all(partial.reductions for partial in partials):
         columns = [

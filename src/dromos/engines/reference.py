@@ -1,4 +1,4 @@
-"""The reference engine: the meaning of a program, one edge at a time, with NumPy scalars. Slow and plain on purpose.
+"""The reference engine defines what a program means: one edge at a time, NumPy scalars. Slow and plain on purpose.
 
 One synchronous superstep on the frontier F, from the state S:
 
@@ -10,7 +10,7 @@ One synchronous superstep on the frontier F, from the state S:
 4. edge_update(S''[u], e, S''[v]) along the edges of step 1;
 5. the reductions over (S, S''), and F' = those of F and of step 3 with active(S[v], S''[v]).
 
-An asynchronous step applies each message as soon as it is made, and a vertex sends what its state is by then.
+An asynchronous step applies each message as soon as it is made, and a vertex sends its state at that time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["ReferenceEngine", "ReferenceExecution"]
 
 
 class ReferenceEngine:
-    """Interprets programs edge by edge; every other engine is held against it."""
+    """Interprets programs edge by edge; every other engine is tested against it."""
 
     name = "reference"
 
@@ -58,7 +58,7 @@ class ReferenceEngine:
         return ReferenceExecution(*along(program, graph))
 
     def native(self, name: str) -> NativeKernel | None:
-        """Plain Python for what no program can say; programs for the rest."""
+        """Plain Python kernels for what no program can express; None for the rest."""
         from dromos.engines.native import plain
 
         return plain.KERNELS.get(name)
@@ -116,7 +116,7 @@ class ReferenceExecution:
 
     @np.errstate(all="ignore")
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
-        """One superstep on ``path``; this engine never runs ahead, whatever the horizon."""
+        """Run one superstep on ``path``; this engine never runs ahead, whatever the horizon."""
         require_legal(path, self.analysis, self.ir.name)
         begin = time.perf_counter()
         old = {name: array.copy() for name, array in self._meaning.state.items()}
@@ -176,7 +176,7 @@ class ReferenceExecution:
                 before = meaning.snapshot(edge.target)
                 meaning.update(edge.target, meaning.merge(None, message))
                 if meaning.is_active(before) and edge.target not in waiting:
-                    activated.add(edge.target)  # one that still waits will send its newest state anyway
+                    activated.add(edge.target)  # a vertex that still waits will send its newest state anyway
         return count, sorted(activated)
 
     def _async_pull(self) -> tuple[int, list[int]]:

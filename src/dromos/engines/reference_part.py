@@ -1,4 +1,4 @@
-"""A part of a graph on the reference engine: what the halves of a superstep mean, one vertex and one edge at a time."""
+"""A part of a graph on the reference engine: defines both halves of a superstep, one vertex and edge at a time."""
 
 from __future__ import annotations
 

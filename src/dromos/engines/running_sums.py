@@ -1,4 +1,4 @@
-"""Running sums of weights, by which arcs are drawn in proportion to them."""
+"""Running sums of weights, for drawing arcs in proportion to their weights."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dromos.dtypes import Array
 
 __all__ = ["running_sums"]
 
-_LONG: Final = 64  # arcs of a row that is added up by itself
+_LONG: Final = 64  # rows with at least so many arcs are summed one by one
 
 
 def running_sums(offsets: Array, weights: Array) -> Array:
-    """For each arc the sum of the weights of its row up to it, in shares of the row's heaviest arc.
+    """For each arc the sum of the weights of its row up to and including it, relative to the row's heaviest arc.
 
-    So no sum is infinite, and a row's are the same whatever the others are. They are added one after the other, as
-    kernels do it (``sum_rows`` in :mod:`dromos.engines.native.walks_kernels`): all digits are the same.
+    So no sum is infinite, and the sums of a row do not depend on other rows. Weights are added one after the other, as
+    the kernels do (``sum_rows`` in :mod:`dromos.engines.native.walks_kernels`): all digits are the same.
 
     >>> running_sums(np.array([0, 1, 3]), np.array([5.0, 1.0, 2.0])).tolist()
     [1.0, 0.5, 1.5]
@@ -27,7 +27,7 @@ def running_sums(offsets: Array, weights: Array) -> Array:
     if not len(rows):
         return np.empty(0)
     heaviest = np.maximum.reduceat(weights, offsets[rows]).astype(np.float64)
-    heaviest[heaviest == 0] = 1.0  # all weights of the row are 0, and it is drawn from never
+    heaviest[heaviest == 0] = 1.0  # all weights of the row are 0: it is never drawn from
     sums: Array = weights / np.repeat(heaviest, degrees[rows])
     short = rows[degrees[rows] < _LONG]
     for place in range(1, _LONG):

@@ -19,17 +19,17 @@ _FIELD, _EDGE, _REDUCTION = "field.", "edge.", "reduction."
 
 
 class ResumableExecution(Execution, Protocol):
-    """An execution that can be saved between two steps, and go on in another process."""
+    """An execution that can be saved between two steps, and continued in another process."""
 
     @property
     def why_not_saved(self) -> str:
-        """Why this one cannot be saved; empty where it can."""
+        """Why this execution cannot be saved; empty if it can."""
 
     def save(self) -> Saved:
-        """What :meth:`restore` needs, beside :attr:`stats`; the arrays may change with the next step."""
+        """The arrays that :meth:`restore` needs beside :attr:`stats`; they may change with the next step."""
 
     def restore(self, saved: Saved, stats: Stats) -> None:
-        """Go on from there; this execution was prepared for the same program and graph, and has not run."""
+        """Continue from a saved state; this execution was prepared for the same program and graph, and has not run."""
 
 
 class ResumablePart(Part, Protocol):
@@ -41,20 +41,20 @@ class ResumablePart(Part, Protocol):
         """The part's own rows, its frontier and the reductions, for :meth:`restore`."""
 
     def restore(self, saved: Saved, superstep: int) -> None:
-        """Go on after ``superstep`` supersteps, in a part that has just started; others' rows follow."""
+        """Continue after ``superstep`` supersteps, in a part that has just started; others' rows follow."""
 
     def take_copies(self, fields: Mapping[str, Array]) -> None:
-        """After :meth:`restore`: the rows of all vertices."""
+        """Set the rows of all vertices, after :meth:`restore`."""
 
 
 def why_not_saved(execution: Execution) -> str:
-    """Why an execution cannot be saved; empty where it can."""
+    """Why an execution cannot be saved; empty if it can."""
     reason = "" if hasattr(execution, "save") else "its state lies in the memory of a device"
     return str(getattr(execution, "why_not_saved", reason))
 
 
 def pack(fields: Saved, edge_fields: Saved, reductions: Iterable[Any], **more: Array | None) -> dict[str, Array]:
-    """State under the names of a checkpoint.
+    """The state under the names that a checkpoint uses.
 
     >>> sorted(pack({"rank": np.ones(2)}, {}, [np.float64(2)], frontier=np.arange(1)))
     ['field.rank', 'frontier', 'reduction.0']
@@ -68,7 +68,7 @@ def pack(fields: Saved, edge_fields: Saved, reductions: Iterable[Any], **more: A
 
 
 def put_back(saved: Saved, fields: Saved, edge_fields: Saved) -> None:
-    """Write saved fields into the arrays of a run, which others may hold too."""
+    """Copy saved fields into the arrays of a run in place, since other objects may hold these arrays."""
     for prefix, arrays in ((_FIELD, fields), (_EDGE, edge_fields)):
         for name, values in arrays.items():
             np.copyto(values, saved[f"{prefix}{name}"], casting="no")

@@ -15,7 +15,7 @@ __all__ = ["RowStage", "RowTakingPart", "takes_rows"]
 
 @dataclass(frozen=True, eq=False)
 class RowStage:
-    """Room for rows, one behind the other, where a device fetches them."""
+    """A buffer for consecutive rows, from which a device fetches them."""
 
     sources: Array
     """The vertex of each row."""
@@ -29,12 +29,12 @@ class RowTakingPart(Part, Protocol):
     """A part that can send messages along rows of other parts' vertices."""
 
     def stage_rows(self, rows: int, arcs: int, weight: np.dtype[Any] | None) -> RowStage:
-        """Room to be filled before :meth:`push_rows`."""
+        """Allocate a buffer, to be filled before :meth:`push_rows`."""
 
     def push_rows(self, stage: RowStage) -> None:
-        """Messages along these rows to the part's own vertices; the fields of the sources are known here."""
+        """Send messages along these rows to the part's own vertices; the fields of the sources are known here."""
 
 
 def takes_rows(part: Any) -> TypeGuard[RowTakingPart]:
-    """Whether a part can do that."""
+    """Whether a part is a :class:`RowTakingPart`."""
     return hasattr(part, "push_rows")

@@ -1,7 +1,7 @@
-"""Which skeleton runs a program on which path: one table, that the CPU and the CUDA engine both read.
+"""Which skeleton runs a program on which path: one table for both the CPU and the CUDA engine.
 
-A skeleton knows how to walk a graph and nothing of the program: a module of ``engines/cpu/skeletons``, a file of
-``engines/cuda/kernels``. The first row that has the path and one of the program's forms is taken.
+A skeleton knows how to walk a graph and nothing of the program. It is a module of ``engines/cpu/skeletons`` or a file
+of ``engines/cuda/kernels``. The first row that matches the path and one of the program's forms applies.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Row(NamedTuple):
 
 
 TABLE: Final = (
-    # a vertex takes one message and is done: BFS
+    # a vertex receives one message and is done: BFS
     Row("claiming", "claimed", ("sync-push-dd", "sync-pull-dd")),
-    # one field falls by a minimum, in its own order: shortest paths
+    # one field decreases by a minimum, and vertices are processed in its order: shortest paths
     Row("ordered", "ordered", ("async-push-dd",)),
-    # messages depend on their source alone, and a field moves one way: components
+    # messages depend on their source alone, and a field changes monotonically: components
     Row("offering", "offered in place", ("async-pull-dd", "async-pull-td")),
     # messages depend on their source alone: PageRank
     Row("offering", "offered", ("sync-pull-dd", "sync-pull-td")),
@@ -41,7 +41,7 @@ TABLE: Final = (
 
 
 def forms_of(typed: TypedProgram, analysis: Analysis, *, claimed: bool) -> frozenset[Form]:
-    """The forms of a program; whether it is ``claimed`` depends on the state that it starts from too."""
+    """The forms of a program; whether it is ``claimed`` also depends on its initial state."""
     found: dict[Form, bool] = {
         "any": True,
         "claimed": claimed,

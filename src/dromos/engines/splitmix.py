@@ -1,6 +1,6 @@
-"""SplitMix64 on arrays: random numbers that depend on nothing but what is hashed, so on no threads.
+"""SplitMix64 on arrays: random numbers that depend only on what is hashed, not on the number of threads.
 
-Kernels have the same in :mod:`dromos.engines.native.walks_kernels`.
+:mod:`dromos.engines.native.walks_kernels` has the same function for kernels.
 """
 
 from __future__ import annotations

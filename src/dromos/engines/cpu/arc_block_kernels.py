@@ -1,4 +1,4 @@
-"""How the arcs of in-rows are sorted into blocks and tiles; see ``arc_blocks``. A block belongs to one thread."""
+"""Kernels that sort the arcs of in-rows into blocks and tiles; see ``arc_blocks``. A block belongs to one thread."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -18,7 +18,7 @@ def _add(counts, index, number):
 def _segment_end(sources, begin, end, span, long):
     """Where the arcs from ``begin`` on leave the tile of the first; ``begin`` if there are fewer than ``long``."""
     tile = load(sources, begin) >> span
-    # rows are sorted mostly, so this alone tells, and is told without a loop
+    # rows are mostly sorted, so this check alone mostly decides, without a loop
     if begin + long > end or load(sources, begin + long - 1) >> span != tile:
         return begin
     last = begin + 1
@@ -29,7 +29,7 @@ def _segment_end(sources, begin, end, span, long):
 
 @inline
 def _row_of(listed, first, number):
-    """The row of that number in the block that begins at ``first``; ``listed``: empty where rows go by id."""
+    """The row with a number in the block that begins at ``first``; ``listed`` is empty if rows are numbered by id."""
     return first + (np.int64(load(listed, first + number)) if listed.size else np.int64(number))
 
 
@@ -38,9 +38,9 @@ def count_arcs(
     thread, threads, offsets, sources, longest, firsts, counts, listed, tiles, span, long, words, long_arcs, segments,
     cursor,
 ):  # fmt: skip
-    """The arcs in short segments, those in long ones and the long segments of each tile, one place behind it.
+    """Count the arcs in short segments, those in long ones and the long segments of each tile, at its index plus one.
 
-    ``counts`` rows of each block have numbers. Rows with more than ``longest`` arcs are left out.
+    ``counts`` rows of each block are numbered. Rows with more than ``longest`` arcs are left out.
     """
     while True:
         block = atomic_add(cursor, 0, 1)
@@ -70,7 +70,7 @@ def fill_arcs(
     thread, threads, offsets, sources, longest, firsts, counts, listed, tiles, span, long, word_places, long_places,
     segment_places, words, long_sources, segment_rows, segment_ends, cursor,
 ):  # fmt: skip
-    """Write the arcs of each tile; the places are where the parts of tiles begin, and are moved."""
+    """Write the arcs of each tile; the places are where the sections of tiles begin, and are advanced."""
     within = (np.uint32(1) << span) - np.uint32(1)
     while True:
         block = atomic_add(cursor, 0, 1)

@@ -1,16 +1,22 @@
 """In-arcs sorted by blocks of rows and tiles of sources, so that a gather stays within a core's own cache.
 
-A pull reads a value of each arc's source. Where these values take more than the cache that a core has for itself,
-nearly every one of them comes from the cache that all share, or from memory, and a core waits for a dozen at a time at
-most. Here a thread takes a block of rows and goes through its arcs tile by tile: those of one tile have their sources
-in a range of ``1 << SPAN``, whose values stay in the cache meanwhile. Arcs of a row with few others in the tile are one
-word each, the row's number in the block above that of the source in the tile. Rows with many arcs in a tile have a
-segment: 16 bits per arc, added up in a register. Rows that are too long for one thread are left out; their vertices are
-the *hubs* here, and are gathered piece by piece along the rows of the graph. Sources are in tiles by id, or those of
-many arcs first, where that is better (:mod:`dromos.engines.cpu.source_order`). There the rows of a block are numbered
-likewise (:mod:`dromos.engines.cpu.row_numbers`): who has many arcs has them in nearly every tile.
+A pull reads a value of each arc's source. If these values exceed a core's private cache, nearly every read goes to the
+shared cache or to memory, and a core has a dozen such reads in flight at most.
 
-The order in which a row's messages are merged depends on the graph alone: not on the blocks, which are made for a
+Here a thread processes a block of rows tile by tile. The arcs of one tile have their sources in a range of
+``1 << SPAN``, whose values stay in the private cache meanwhile:
+
+- If a row has few arcs in a tile, each arc is one word: the row's number in the block above the source's number in the
+  tile.
+- If a row has many arcs in a tile, they form a segment: 16 bits per arc, summed in a register.
+- Rows that are too long for one thread are left out. Their vertices are the *hubs* here, and are gathered piece by
+  piece along the rows of the graph.
+
+Sources are assigned to tiles by id, or those of many arcs first if that is better
+(:mod:`dromos.engines.cpu.source_order`). In that case the rows of a block are numbered likewise
+(:mod:`dromos.engines.cpu.row_numbers`), since a row of many arcs has some in nearly every tile.
+
+The order in which a row's messages are merged depends on the graph alone, not on the blocks, which are made for a
 number of threads.
 """
 
@@ -47,21 +53,21 @@ __all__ = [
 ]
 
 BLOCKS_VARIABLE = "DROMOS_ARC_BLOCKS"
-"""0: no arcs are sorted into blocks, which saves their memory; 1, the default: where it is worth it."""
+"""0: never sort arcs into blocks, which saves their memory; 1 (default): sort them if it is worth it."""
 
 _SPAN, _FOLD = *constants("block_tiles", "SPAN"), *constants("common", "FOLD")
 MOST_ROWS: Final = 1 << (32 - _SPAN)
-"""Of a block: a word holds a row's number in its block and a source's in its tile."""
-_PER_THREAD: Final = 4  # blocks, at least
+"""The most rows of a block: a word holds a row's number in its block and a source's number in its tile."""
+_PER_THREAD: Final = 4  # least number of blocks per thread
 LEAST_VALUES = 4 << 20
-"""Bytes of what is gathered; less than that a core's own cache holds, or the greater part of it."""
+"""Least size in bytes of the gathered values; a core's private cache holds less, or the greater part of it."""
 LEAST_ARCS = 1 << 12
-"""Arcs of a tile, on average: with fewer, fetching the values of its sources takes longer than gathering them."""
+"""Least average number of arcs per tile: with fewer, fetching the source values takes longer than gathering them."""
 LEAST_DEGREE = 8
-"""Arcs of a row, on average: sorted or not, short rows cost as much for their vertices as for their arcs."""
+"""Least average degree: sorted or not, short rows cost as much for their vertices as for their arcs."""
 LONGEST_ROW = 256
-"""A row with more than one in so many of all arcs is cut into pieces: a row of a block belongs to one thread."""
-_SHARE: Final = 16  # of the machine's memory, arcs in blocks take no more than this part
+"""A row with more than one in so many of all arcs is split: a row of a block belongs to one thread."""
+_SHARE: Final = 16  # arcs in blocks take at most this fraction (one in so many) of the machine's memory
 _kept = IdentityCache()
 _any_graph = False
 
@@ -72,19 +78,19 @@ class ArcBlocks:
 
     threads: int
     longest: int
-    """Arcs of a row; those with more are the hubs'."""
+    """The most arcs of a row; longer rows belong to hubs."""
     hubs: Hubs
     firsts: Array
-    """The first row of each block, and the end of the last."""
+    """The first row of each block, and the end of the last block."""
     row_counts: Array
-    """How many rows of each block have numbers."""
+    """How many rows of each block are numbered."""
     row_places: Array
-    """The number of each row in its block, that behind the last one for rows without arcs here. Empty: by id."""
+    """The number of each row in its block; rows without arcs here share the one after the last. Empty: by id."""
     order: SourceOrder
-    """Of the sources in tiles."""
+    """The order of sources in tiles."""
     tiles: int
     word_starts: Array
-    """Where the words of each tile begin, and where the last ones end; likewise the next two."""
+    """Where the words of each tile begin, and where the last ones end; likewise for the next two."""
     long_starts: Array
     segment_starts: Array
     words: Array
@@ -94,17 +100,17 @@ class ArcBlocks:
 
     @property
     def rows(self) -> int:
-        """The most numbers of rows in a block, and one more, for rows that have none."""
+        """The most row numbers of a block, plus one for rows that have none."""
         return int(self.row_counts.max(initial=0)) + 1
 
     @property
     def nbytes(self) -> int:
-        """What they take in memory."""
+        """The size in memory."""
         columns = (*self.arrays(), self.order.places)
         return sum(column.nbytes for column in columns if isinstance(column, np.ndarray))
 
     def arrays(self) -> tuple[Any, ...]:
-        """What a kernel takes."""
+        """The arguments of a kernel."""
         return (
             self.firsts, self.row_counts, self.row_places, np.int64(self.tiles), self.word_starts, self.long_starts,
             self.segment_starts, self.words, self.long_sources, self.segment_rows, self.segment_ends,
@@ -112,10 +118,10 @@ class ArcBlocks:
 
 
 def is_worth_blocks(offsets: Array, sources: Array, value_bytes: int) -> bool:
-    """Whether a graph with these in-rows is to be gathered in blocks, if there are ``value_bytes`` for each vertex.
+    """Whether to gather along these in-rows in blocks, with ``value_bytes`` for each vertex.
 
-    By the graph, the type of the values, the machine and ``DROMOS_ARC_BLOCKS``, never by the number of threads: the
-    digits of sums depend on it.
+    This depends on the graph, the type of the values, the machine and ``DROMOS_ARC_BLOCKS``, never on the number of
+    threads, since the digits of sums depend on it.
 
     >>> import dromos as dr
     >>> ring = dr.generators.cycle(5)
@@ -131,7 +137,7 @@ def is_worth_blocks(offsets: Array, sources: Array, value_bytes: int) -> bool:
 
 @contextmanager
 def blocks_on_any_graph() -> Iterator[None]:
-    """Take blocks on small graphs too inside, for who wants to have their kernels on disk.
+    """Use blocks on small graphs too inside this context, to have their kernels on disk.
 
     >>> with blocks_on_any_graph():
     ...     may_be_worth_blocks(10, 20, 80)
@@ -146,7 +152,7 @@ def blocks_on_any_graph() -> Iterator[None]:
 
 
 def may_be_worth_blocks(num_rows: int, num_arcs: int, table_bytes: int) -> bool:
-    """The same by what does not depend on the blocks; ``table_bytes`` are those that are gathered from.
+    """As :func:`is_worth_blocks`, by what does not depend on the blocks; ``table_bytes`` is the size of the values.
 
     >>> may_be_worth_blocks(1 << 20, 1 << 24, 8 << 20), may_be_worth_blocks(1 << 20, 1 << 20, 8 << 20)
     (True, False)
@@ -159,7 +165,7 @@ def may_be_worth_blocks(num_rows: int, num_arcs: int, table_bytes: int) -> bool:
 
 
 def arc_blocks(graph: Any, out_offsets: Array, offsets: Array, sources: Array, threads: int) -> ArcBlocks:
-    """The in-arcs of ``graph`` in blocks for so many threads, kept as long as it lives; for one number of threads.
+    """The in-arcs of ``graph`` in blocks for ``threads``, kept while it lives, for one number of threads at a time.
 
     >>> import dromos as dr
     >>> ring = dr.generators.cycle(5)
@@ -202,11 +208,12 @@ def sort_arcs(
     after: Callable[[int], None] | None = None,
     new: Callable[[int, Any], Array] = huge_zeros,
 ) -> ArcBlocks:
-    """Sort the arcs of rows into the blocks that begin at ``firsts``; rows with more than ``longest`` are left out.
+    """Sort the arcs of rows into the blocks that begin at ``firsts``, without rows of more than ``longest`` arcs.
 
-    ``numbered``: rows of a block have numbers by how many arcs they have. ``in_place``: what is in ``sources`` may be
-    lost. So many blocks ``together``, and ``after(row)`` is called when all rows before it are sorted: their arcs are
-    not looked at again, and may be given back. ``new(count, dtype)`` makes the arrays that grow with the arcs.
+    ``numbered``: rows of a block are numbered by how many arcs they have. ``in_place``: ``sources`` may be overwritten.
+    ``together`` is the number of blocks sorted at a time. ``after(row)`` is called when all rows before ``row`` are
+    sorted: their arcs are not read again, and may be released. ``new(count, dtype)`` allocates the arrays that grow
+    with the arcs.
     """
     from dromos.engines.cpu import arc_block_kernels as kernels
 
@@ -238,9 +245,9 @@ def sort_arcs(
 
 
 class _Groups:
-    """Blocks that are sorted together: the first and the last, their rows as kernels take them, and numbers of rows.
+    """Blocks that are sorted together: the first and the last, their rows as kernel arguments, and the row numbers.
 
-    Where sources are not in tiles by id and not put ``in_place``, the arcs of one group are there once more.
+    If sources are not in tiles by id and not put ``in_place``, the arcs of one group are held twice.
     """
 
     def __init__(
@@ -250,7 +257,7 @@ class _Groups:
         self._rows, self._firsts, self._longest, self._together = (offsets, sources), firsts, longest, together
         self._numbers, self._order, self._tiles, self._threads = numbers, order, tiles, threads
         self._in_place = in_place
-        self._placed = -1, sources[:0]  # of the last group, and its first block
+        self._placed = -1, sources[:0]  # the first block of the last group, and its arcs
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         offsets, sources = self._rows
@@ -266,7 +273,7 @@ class _Groups:
                 continue
             own = offsets[low : high + 1] - offsets[low]
             if self._placed[0] != first:
-                self._placed = -1, sources[:0]  # whose memory goes first
+                self._placed = -1, sources[:0]  # release its memory first
                 arcs = sources[int(offsets[low]) : int(offsets[high])]
                 into = arcs if self._in_place else huge_zeros(len(arcs), np.uint32)
                 place_sources(self._order, own, arcs, into, self._longest, self._tiles, self._threads)
@@ -277,7 +284,7 @@ class _Groups:
 
 
 def _without(offsets: Array, hubs: Hubs) -> Array:
-    """The offsets of the rows if those of hubs were empty."""
+    """The offsets of the rows if the rows of hubs were empty."""
     if not hubs.vertices.size:
         return offsets
     lengths = np.diff(offsets)
@@ -286,9 +293,9 @@ def _without(offsets: Array, hubs: Hubs) -> Array:
 
 
 def _first_rows(offsets: Array, threads: int, *, numbered: bool = False) -> Array:
-    """Rows in blocks of about as many arcs, several for each thread; the reductions of whole folds are in one block.
+    """Rows in blocks of about equal numbers of arcs, several per thread; vertices that fold together share a block.
 
-    ``numbered``: only rows with arcs have numbers, of which a block has so many at most.
+    ``numbered``: only rows with arcs are numbered, and the limit on a block's rows counts only these.
     """
     n, arcs = len(offsets) - 1, int(offsets[-1])
     most = arcs // (threads * _PER_THREAD) + 1
@@ -307,7 +314,7 @@ def _first_rows(offsets: Array, threads: int, *, numbered: bool = False) -> Arra
 
 
 def _memory() -> int:
-    """Bytes that the machine has."""
+    """The machine's memory in bytes."""
     if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
         return 1 << 33
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

@@ -1,7 +1,7 @@
-"""A part of a graph on the CPU for traversals in which a vertex takes one message: BFS and its kin.
+"""A part of a graph on the CPU for traversals in which a vertex receives one message: BFS and its kin.
 
-Between supersteps the frontier lies in a list or in bits, in the form that the last direction left, and is turned into
-the other one when it is needed. Nothing here grows with the vertices in a superstep on a thin frontier.
+Between supersteps the frontier is a list or a bitmap, in the form that the last direction left, and is converted to the
+other form on demand. In a superstep on a thin frontier, no work here grows with the number of vertices.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ClaimingPart(CompiledPart):
         self._words = slice(first // 64, (last + 63) // 64)
         self._wanting = reused_empty(words, np.uint64)
         self._own, self._following = reused_zeros(words, np.uint64), reused_zeros(words, np.uint64)
-        self._front = self._own if self._alone else reused_zeros(words, np.uint64)  # of all parts, where there are any
+        self._front = self._own if self._alone else reused_zeros(words, np.uint64)  # of all parts
         self._front_step = -1  # the superstep that `_front` was made for
         self._queue, self._next = reused_empty(last - first, types.id), reused_empty(last - first, types.id)
         others = 0 if self._alone else n
@@ -66,13 +66,13 @@ class ClaimingPart(CompiledPart):
         self._sorted_away: Array | None = None
         self._told_messages = tuple(as_bytes(reused_empty(others, dtype)) for dtype in self.typed.accumulators)
         self._no_values = tuple(np.empty(0, dtype) for dtype in self.typed.accumulators)
-        self._size = self._out = 0  # of the frontier: vertices and out-degrees
+        self._size = self._out = 0  # vertices and out-degrees of the frontier
         self._listed: Array | None = None  # the frontier as a list, if there is one; in any order
         self._ascends = False
         self._in_bits = False  # the frontier is in `_own`
-        self._found = self._found_out = self._gone = 0  # of the superstep that runs
+        self._found = self._found_out = self._gone = 0  # in the current superstep
         self._pulled = False
-        self._pulled_out = 0  # who was found by a pull; others may tell of more
+        self._pulled_out = 0  # how many vertices a pull found; messages of other parts may add more
         self._initialise()
 
     def _allocate(self, specs: tuple[FieldSpec, ...], rows: int) -> dict[str, Array]:
@@ -96,9 +96,9 @@ class ClaimingPart(CompiledPart):
         lines = report.reshape(-1, LINE)
         self._started = report
         self.has_open_starts = bool(lines[:, OPEN_STARTS].any())
-        """A vertex of the graph is in the first frontier and yet wants a message: this form is not for that."""
+        """Some vertex in the first frontier still wants a message: this kind of part does not support that."""
         self._found, self._found_out = int(counters[QUEUE * LINE]), int(lines[:, OUT_DEGREES].sum())
-        self._away_starts = int(counters[TOUCHED * LINE])  # others' vertices in the first frontier, in `_away`
+        self._away_starts = int(counters[TOUCHED * LINE])  # other parts' vertices in the first frontier, in `_away`
 
     def _start(self) -> tuple[Array, tuple[Any, ...]]:
         self._launcher.require_fit(self._started, "init")
@@ -117,13 +117,13 @@ class ClaimingPart(CompiledPart):
 
     @property
     def sending(self) -> Array:
-        """As its base: a search ends, so that never all vertices are active."""
+        """As its base, never None: a search ends, so that never all vertices are active."""
         found = super().sending
         assert found is not None
         return found
 
     def _list(self) -> Array:
-        """The frontier in any order."""
+        """The frontier as a list, in any order."""
         if self._listed is None:
             self._listed, self._ascends = self._listing(self._own, self._queue, self.first, self.last), True
         return self._listed
@@ -134,7 +134,7 @@ class ClaimingPart(CompiledPart):
         return self._listing(self._wanting, room, self.first, self.last)
 
     def wanting_between(self, first: int, last: int) -> Array:
-        """The vertices of ``first..last`` that want a message now, also while a superstep runs; ascending."""
+        """The vertices of ``first..last`` that want a message now, even during a superstep; ascending."""
         return self._listing(self._wanting, np.empty(last - first, self.types.id), first, last)
 
     @property
@@ -144,7 +144,7 @@ class ClaimingPart(CompiledPart):
 
     def _listing(self, bits: Array, room: Array, first: int, last: int) -> Array:
         run, report = self._launcher, self._launcher.report()
-        # a piece of the part is listed between two others: one thread is done before others are awake
+        # pieces of the part are listed while others run: one thread is done before the other threads are awake
         work = last - first if last - first == self.last - self.first else 0
         run.run(self._kernels.to_list, bits, first, last, room, run.memory(), report, work=work)
         return room[: int(report.reshape(-1, LINE)[:, CLAIMED].sum())]
@@ -209,16 +209,16 @@ class ClaimingPart(CompiledPart):
         return Partial(self._size, self._out, 0, messages)
 
     def _settle(self) -> tuple[Array, Array, tuple[Any, ...]]:
-        raise NotImplementedError  # vertices were updated when their messages came
+        raise NotImplementedError  # vertices are updated as soon as their messages arrive
 
     def _partial(self, reductions: tuple[Any, ...]) -> Partial:
         return Partial(self._size, self._out)
 
     def _advance(self) -> Array:
-        """What was found is the frontier now; as a list, which is empty where it is in bits."""
+        """Make the vertices that were found the frontier; return an empty list."""
         self._size, self._out = self._found, self._found_out
         if self._pulled:
-            told = self._next[self._pulled_out : self._found]  # by others, after the pull
+            told = self._next[self._pulled_out : self._found]  # found through messages of other parts, after the pull
             if len(told):
                 self._launcher.run(self._kernels.to_bits, told, self._following, work=len(told))
             if self._front is self._own:
@@ -235,7 +235,7 @@ class ClaimingPart(CompiledPart):
     # ---- checkpoints -----------------------------------------------------------------------------------------------
 
     def _saved_frontier(self) -> dict[str, Array | None]:
-        """The frontier in its own order, which decides between parents, and who still wants or was not told."""
+        """The frontier in its own order, which decides between parents, and the vertices that still want a message."""
         return {"frontier": self._list(), "ascends": np.asarray(self._ascends), "wanting": self._wanting}
 
     def restore(self, saved: Saved, superstep: int) -> None:
@@ -248,7 +248,7 @@ class ClaimingPart(CompiledPart):
         self._advance()
         self._ascends = bool(saved["ascends"])
 
-    # ---- what parts tell each other --------------------------------------------------------------------------------
+    # ---- exchange between parts ------------------------------------------------------------------------------------
 
     def copies(self, phase: Phase) -> Copies | None:
         """See :class:`dromos.engines.parts.Part`: a pull needs the frontier, a push and edges nothing.
@@ -284,14 +284,14 @@ class ClaimingPart(CompiledPart):
         )  # fmt: skip
 
     def _make_front(self) -> None:
-        """Have the own frontier in ``_own`` and in ``_front``; all other parts' are told before a pull."""
+        """Put the own frontier into ``_own`` and ``_front``; those of all other parts are added before a pull."""
         if not self._in_bits:
             listed = self._list()
             self._own[self._words] = 0
             self._launcher.run(self._kernels.to_bits, listed, self._own, work=len(listed))
             self._in_bits = True
         if self._front is not self._own:
-            self._front[self._words] = self._own[self._words]  # at both ends others tell theirs after this
+            self._front[self._words] = self._own[self._words]  # words at both ends are shared: other parts' bits follow
         self._front_step = self.superstep
 
     def outbox(self, first: int, last: int) -> Messages:
@@ -303,7 +303,7 @@ class ClaimingPart(CompiledPart):
         else:
             if self._sorted_away is None:
                 away = self._away[: self._gone]
-                # one thread that pulls goes from word to word
+                # a single thread that pulls goes word by word, in ascending order
                 self._sorted_away = away if bool((away[1:] > away[:-1]).all()) else np.sort(away)
             begin, end = np.searchsorted(self._sorted_away, np.array((first, last), self.types.id))
             ids = self._sorted_away[begin:end]

@@ -1,4 +1,4 @@
-"""Traversals that claim each vertex once: their frontier between calls, and what the kernel is told."""
+"""Traversals that claim each vertex once: their frontier between calls, and the kernel's arguments."""
 
 from __future__ import annotations
 
@@ -23,44 +23,45 @@ __all__ = ["Claims"]
 _PUSH, _PULL, _SWITCH = constants("claiming", "PUSH", "PULL", "SWITCH")
 _LEVELS, _WANTS_PULL, _PULLING, _UNTOUCHED = constants("claiming", "LEVELS", "WANTS_PULL", "PULLING", "UNTOUCHED")
 (_MESSAGES,) = constants("common", "MESSAGES")
-_MOST_LEVELS = 1 << 16  # levels of one call that get a row of the trace each
+_MOST_LEVELS = 1 << 16  # levels of one call that get their own row of the trace
 
 
 class Claims:
-    """Levels pushed from a queue or pulled through bitmaps, as many as wanted in one call.
+    """Levels pushed from a queue or pulled through bitmaps, any number of them in one call.
 
-    Between calls the frontier is in the queue, and Algorithm 2's account of arcs is kept for the next call.
+    Between calls the frontier is in the queue, and Algorithm 2's count of arcs is kept for the next call.
     """
 
     def __init__(self, run: CpuExecution) -> None:
         self._run = proxy(run)  # weak, since the run holds this: no cycle keeps its memory alive
         self._module = kernel_module(run.typed, run.analysis, "claiming")
         words = (run.graph.num_vertices + 63) // 64
-        # the frontier, the next one, and what each thread marks of one by itself
+        # the frontier, the next one, and each thread's own marks of one
         self._bits = tuple(reused_empty(size, np.uint64) for size in (words, words, run.threads * words))
         self._wanting = reused_empty(words, np.uint64)
         self._private: Array | None = None
         self._hubs = run.topology.hubs.vertices.size > 0
         self._last, self.untouched = _SWITCH, float(run.graph.num_arcs * run.caps.constants.gamma)
         self.levels: Levels | None = None
-        """What is known of each level of the last call."""
+        """The statistics of each level of the last call."""
 
     def restore(self, untouched: float) -> None:
-        """Go on after earlier levels: the frontier is in the queue, and ``untouched`` arcs are left to look at."""
+        """Continue after earlier levels: the frontier is in the queue, and ``untouched`` arcs are left to visit."""
         self._last, self.untouched = _PUSH, untouched
 
     def push(self, horizon: int | None) -> tuple[Array, int, int]:
-        """Up to ``horizon`` levels (None: all); the report, the size of the next frontier, the levels done."""
+        """Push up to ``horizon`` levels (None: all); return the report, the next frontier's size, the levels done."""
         return self._traverse(_PUSH, horizon)
 
     def pull(self, horizon: int | None) -> tuple[Array, int, int]:
-        """The same, pulled."""
+        """As :meth:`push`, but pull."""
         return self._traverse(_PULL, horizon)
 
     def switch(self, horizon: int | None) -> tuple[Array, int, int]:
-        """The same, switching between push and pull by the planner's rule.
+        """As :meth:`push`, switching between push and pull by the planner's rule.
 
-        Before its first pull a traversal may come back for the arcs of the transpose, which a graph makes when asked.
+        Before its first pull a traversal may return to request the arcs of the transpose, which a graph makes on
+        demand.
         """
         run = self._run
         if run.caps.average_degree < run.caps.constants.delta:
@@ -85,7 +86,8 @@ class Claims:
             self._private = reused_empty(run.threads * (run.graph.num_vertices + _SLACK), front.queue.dtype)
         counters, report = run.counters(), run.report()
         room = min(horizon or _MOST_LEVELS, _MOST_LEVELS)
-        # not cleared, which would take longer than a small search: the kernel writes the rows of all levels it runs
+        # not cleared, which would take longer than a small search: the kernel writes the rows of all levels that it
+        # runs
         sizes, edges, times = (np.empty(size, dtype=np.int64) for size in (room, room, room + 1))
         pulled = np.empty(room, dtype=np.bool_)
         in_graph, reachable = run.topology.in_rows_made(run.graph, make=rule == _PULL)

@@ -1,4 +1,4 @@
-"""What all kinds of parts on the CPU have in common: a module of compiled kernels, and what runs them."""
+"""What all kinds of parts on the CPU have in common: a module of compiled kernels, and a launcher."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blocks of memory and bitmaps, copied by all threads of a team."""
+"""Kernels that copy blocks of memory, bitmaps and rows, with all threads of a team."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -11,14 +11,14 @@ from dromos.jit import inline, kernel
 
 @kernel
 def copy_words(thread, threads, values, into):
-    """All of ``values`` to ``into``."""
+    """Copy all of ``values`` to ``into``."""
     for at in range(values.size * thread // threads, values.size * (thread + 1) // threads):
         store(into, at, load(values, at))
 
 
 @kernel
 def spread_bits(thread, threads, marks, first, last, into):
-    """The bits of ``first..last`` to one byte each; ``marks`` are words that begin with the one of ``first``."""
+    """Unpack the bits of ``first..last`` to one byte each; ``marks`` begins with the word of ``first``."""
     low, count = first >> 6, last - first
     for v in range(first + count * thread // threads, first + count * (thread + 1) // threads):
         into[v] = np.uint8((load(marks, (v >> 6) - low) >> np.uint64(v & 63)) & np.uint64(1))
@@ -26,7 +26,7 @@ def spread_bits(thread, threads, marks, first, last, into):
 
 @inline
 def _first_from(targets, begin, end, least):
-    """Where the targets ``begin..end``, which ascend, are ``least`` or more."""
+    """The first index in ``begin..end`` of the ascending ``targets`` whose value is at least ``least``."""
     while begin < end:
         middle = (begin + end) >> 1
         if targets[middle] < least:
@@ -47,7 +47,7 @@ def find_runs(thread, threads, offsets, targets, first, last, begins, lengths):
 
 @kernel
 def gather_rows(thread, threads, begins, starts, values, into):
-    """Rows one behind the other: row ``i`` begins at ``begins[i]`` of ``values``, and at ``starts[i]`` of ``into``."""
+    """Copy rows to be contiguous: row ``i`` from ``begins[i]`` of ``values`` to ``starts[i]`` of ``into``."""
     total = load(starts, begins.size)
     at, end = total * thread // threads, total * (thread + 1) // threads
     low, high = np.int64(0), np.int64(begins.size)

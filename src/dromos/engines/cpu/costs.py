@@ -1,4 +1,4 @@
-"""What the planner is told about paths on a CPU, for whole graphs and for parts of one."""
+"""The costs of paths on a CPU for the planner, for whole graphs and for parts of one."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from dromos.program.forms import sums_floats
 
 __all__ = ["planning"]
 
-# On a CPU a pull is left later than on a GPU: Beamer's beta.
+# A CPU switches back from pull later than a GPU: Beamer's beta.
 _CONSTANTS: Final = Constants(alpha=15.0, beta=18.0)
-_PUSH_COST: Final = 2.5  # an atomic, or a lock, and a store where a pull adds in a register
+_PUSH_COST: Final = 2.5  # an atomic, or a lock, and a store, while a pull adds in a register
 
 
 def planning(typed: TypedProgram, analysis: Analysis, *, several_threads: bool) -> dict[str, Any]:
     """Options of :class:`dromos.plan.Caps`.
 
-    A push is not tried where all vertices send: it goes along the same arcs as a pull and pays atomics for it. Nor is
-    it where several threads sum floats: they add pushed messages in the order in which they come, a pull along the row.
+    A push is not considered if all vertices send: it traverses the same arcs as a pull, with atomics. Nor is it if
+    several threads sum floats: they add pushed messages in the order of arrival, while a pull adds along the row.
     ``any_order`` in the program allows it.
     """
     in_order = several_threads and sums_floats(typed) and not typed.ir.any_order

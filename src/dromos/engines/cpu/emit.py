@@ -1,8 +1,8 @@
-"""A program's kernel module: its rendered functions, the rest of what the skeletons call, and a skeleton's own text.
+"""A program's kernel module: its rendered functions, the other hooks of the skeletons, and a skeleton's own text.
 
 The skeletons are ordinary Python modules. Each imports its hooks from :mod:`dromos.engines.cpu.skeletons.hooks`, which
-is what an editor, a linter and a reader see; here that import is replaced by the text of the program's own hooks, so
-that one file holds all that a kernel depends on and its name, a hash of the text, is the key of its machine code.
+is what an editor, a linter and a reader see. Here that import is replaced by the text of the program's own hooks. So
+one file holds all that a kernel depends on, and its name, a hash of the text, is the key of its machine code.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["kernel_module", "module_text"]
 
 _modules: dict[tuple[str, GraphTypes, str], ModuleType] = {}
 _SHARING = {"asynchronous": ASYNCHRONOUS_LOAD, "claiming": CLAIMING_LOAD}
-"""Skeletons in which a thread reads fields that another may be writing, and how."""
+"""Skeletons in which a thread reads fields that another may be writing, and the loads that they use."""
 _USES = {
     "claiming": ("claiming_rows", "claiming_words"),
     "offering": ("offers",),
@@ -34,7 +34,7 @@ _USES = {
     "slice_blocks": ("offers", "block_tiles"),
     "slices": ("supersteps", "offers"),
 }
-"""Skeletons that a skeleton takes functions from."""
+"""Skeletons whose functions a skeleton uses."""
 
 
 def kernel_module(typed: TypedProgram, analysis: Analysis, skeleton: str) -> ModuleType:
@@ -47,7 +47,7 @@ def kernel_module(typed: TypedProgram, analysis: Analysis, skeleton: str) -> Mod
 
 
 def module_text(typed: TypedProgram, analysis: Analysis, skeleton: str) -> str:
-    """The whole text of such a module."""
+    """The whole text of a kernel module."""
     parts = [hooks_text(typed, analysis, shared=_SHARING.get(skeleton, ""))]
     if skeleton == "claiming" and analysis.search is not None:
         parts.append(wanting_levels(typed, analysis.search))
@@ -57,7 +57,7 @@ def module_text(typed: TypedProgram, analysis: Analysis, skeleton: str) -> str:
 
 @cache
 def _folded(skeleton: str, flags: tuple[tuple[str, bool], ...]) -> str:
-    """A skeleton's text with a program's flags put in; kept on disk, since it takes as long as loading a kernel."""
+    """A skeleton's text with a program's flags folded in; cached on disk: folding takes as long as loading a kernel."""
     text = _skeleton_text(skeleton)
     maker = inspect.getsource(folding)
     digest = hashlib.sha256(f"{sys.version} {maker} {flags} {text}".encode()).hexdigest()
@@ -68,16 +68,16 @@ def _folded(skeleton: str, flags: tuple[tuple[str, bool], ...]) -> str:
             return kept.decode()
         folded = fold_flags(text, dict(flags))
         disk_cache.save(name, folded.encode())
-    except FileError:  # no folder to keep it in: who only looks at the text needs none
+    except FileError:  # no folder to cache it in: reading the text needs none
         return fold_flags(text, dict(flags))
     return folded
 
 
 @cache
 def _skeleton_text(name: str) -> str:
-    """A skeleton module without its imports of hooks; with the hash of the helpers that it imports from Dromos.
+    """A skeleton module without its imports of hooks, and with the hash of the helpers that it imports from Dromos.
 
-    What depends on no hooks is imported, and so is compiled once for all the programs of a process.
+    Helpers that depend on no hooks are imported, and so are compiled once for all the programs of a process.
     """
     from dromos import intrinsics, jit
     from dromos.engines.cpu import skeletons

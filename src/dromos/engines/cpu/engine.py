@@ -42,8 +42,8 @@ class CpuEngine:
         self.threads = num_threads(threads)
 
     def prepare(self, program: Program, graph: GraphLike) -> CpuExecution:
-        """The program in its initial state; kernels are compiled, or found in the cache, when they are first needed."""
-        from dromos.engines.cpu.execution import CpuExecution  # a first call that NumPy answers does without
+        """The program in its initial state; kernels are compiled, or loaded from the cache, on first use."""
+        from dromos.engines.cpu.execution import CpuExecution  # not needed for a first call that NumPy answers
 
         return CpuExecution(*along(program, graph), self.threads)
 

@@ -1,4 +1,4 @@
-"""A program on the CPU between two supersteps: its state, its frontier, and the kernels that move them on."""
+"""A program on the CPU between two supersteps: its state, its frontier, and the kernels that advance them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from dromos.program.forms import is_claimed, is_offered_in_place, is_ordered, sp
 
 __all__ = ["CpuExecution"]
 
-# The paths that statistics of several supersteps are told under.
+# The paths under which statistics of several supersteps are reported.
 _SWITCHING, _WHOLE = Path("sync", "push", "dd"), Path("async", "pull", "td")
 _CONTRACTION = "ids spread along arcs that all have one back: trees of vertices are hooked together, in one step"
 
@@ -47,7 +47,7 @@ _CONTRACTION = "ids spread along arcs that all have one back: trees of vertices 
 class CpuExecution:
     """See :class:`dromos.engines.Execution`."""
 
-    line = LINE  # int64 words that a counter or a thread owns
+    line = LINE  # int64 words per counter or thread
     queue_counter = QUEUE * LINE
 
     def __init__(self, program: Program, graph: GraphLike, threads: int) -> None:
@@ -76,7 +76,8 @@ class CpuExecution:
         self._in_edge_params: tuple[Array, ...] | None = None
         self.frontier = Frontier(n, graph.targets.dtype, always)
         self.hubs = reused_empty(n, graph.targets.dtype)
-        # a place for each block of vertices and for each hub: what is folded where depends on the graph alone
+        # a place for each block of vertices and for each hub: which values are folded together depends on the graph
+        # alone
         places = -(-n // _FOLD) + graph.num_arcs // HUB_LENGTH + SPARE_PLACES
         self._sums = tuple(np.empty(places, self.typed.reduction_type(r.name)) for r in self.ir.reductions)
         self._reductions: tuple[Any, ...] = tuple(self.typed.reduction_type(r.name).type(0) for r in self.ir.reductions)
@@ -91,7 +92,7 @@ class CpuExecution:
 
     @property
     def state(self) -> Mapping[str, Array]:
-        """The fields as they are."""
+        """The fields."""
         return self._state
 
     @property
@@ -105,7 +106,7 @@ class CpuExecution:
 
     @property
     def edge_state(self) -> Mapping[str, Array]:
-        """The edge fields as they are."""
+        """The edge fields."""
         return self._edge_state
 
     why_not_saved = ""
@@ -119,15 +120,15 @@ class CpuExecution:
         restore(self, saved, stats)
 
     def set_reductions(self, values: tuple[Any, ...]) -> None:
-        """The reductions over the state as it is."""
+        """Set the reductions over the current state."""
         self._reductions = values
 
     def resume_at(self, stats: Stats, reductions: tuple[Any, ...]) -> None:
-        """The fields and the frontier are those after ``stats.superstep`` supersteps."""
+        """Continue after ``stats.superstep`` supersteps, whose fields and frontier are in place."""
         self.superstep, self.stats, self._reductions = stats.superstep, stats, reductions
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
-        """A superstep on ``path``, or as many as ``horizon`` allows where they can run in one call."""
+        """Run a superstep on ``path``, or up to ``horizon`` of them if they can run in one call."""
         require_legal(path, self.analysis, self.ir.name)
         clock = Stopwatch()
         for name, table in self._tables.items():
@@ -156,8 +157,8 @@ class CpuExecution:
         return self._advance(path, report, size, 1, None, clock, stamped=stamped)
 
     def step_switching(self, horizon: int | None = None) -> Stats:
-        """Up to ``horizon`` levels of a traversal that claims vertices, with the direction switched on the way; or all
-        of a run that has a kernel of its own."""
+        """Run up to ``horizon`` levels of a traversal that claims vertices, switching the direction on the way; or all
+        of a run that has its own kernel."""
         clock = Stopwatch()
         if self.caps.whole and self._spread is not None:
             self._state[self._spread][:] = components(cast(Graph, self.graph), threads=self.threads)["label"]
@@ -171,12 +172,12 @@ class CpuExecution:
         self, path: Path, report: Array, size: int, supersteps: int, levels: Levels | None, clock: Stopwatch, *,
         stamped: bool, folded: bool = False,
     ) -> Stats:  # fmt: skip
-        """Read what a step has left: the next frontier, the statistics, and reductions that are not folded yet."""
+        """Read the results of a step: the next frontier, the statistics, and reductions that are not folded yet."""
         self.frontier.advance(size, stamped=stamped)
         self.superstep += supersteps - 1
         if self.ir.reductions and not folded:  # then all paths are synchronous, and each superstep folds them
             self._reductions = fold_reductions(self.typed, self._sums)
-        finished = self._finish(report)  # a program asks about the superstep that has just run
+        finished = self._finish(report)  # a program's stopping rule is about the superstep that has just run
         self.superstep += 1
         self.stats = self._statistics(report, clock.seconds(), finished, levels)
         return self.stats
@@ -199,7 +200,7 @@ class CpuExecution:
             self.caps = replace(self.caps, switches=True, ordered=False)
 
     def _is_claimed(self) -> bool:
-        """Whether each vertex takes one message in all: by its form, and by the state that it starts from."""
+        """Whether each vertex receives only one message: by the program's form, and by its initial state."""
         search, claimed, front = self.analysis.search, self.analysis.claimed, self.frontier
         if search is not None:
             return search.fits(self.graph.num_vertices, self.typed.dtype(search.field))
@@ -220,7 +221,7 @@ class CpuExecution:
         return Offers(self)
 
     def launch(self, kernel: Any, *args: Any, counters: Array) -> None:
-        """Run a kernel on all threads; Ctrl-C raises the stop flag among its ``counters``."""
+        """Run a kernel on all threads; Ctrl-C sets the stop flag among its ``counters``."""
         run_team(kernel, *args, threads=self.threads, stop=counters[STOP * LINE :])
 
     # ---- what kernels are given ------------------------------------------------------------------------------------
@@ -234,20 +235,20 @@ class CpuExecution:
         return self.weighted(self.topology.in_rows(self.graph))
 
     def weighted(self, rows: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        """The rows, with weights if the program looks at them."""
+        """The rows, with weights only if the program reads them."""
         return rows if self.typed.types.weight is not None else (*rows[:2], NO_VALUES)
 
     def fields(self) -> tuple[Array, ...]:
-        """The fields, in the order in which the program declares them."""
+        """The fields, in declaration order."""
         return tuple(self._state.values())
 
     def edge_fields(self) -> tuple[Array, ...]:
-        """The edge fields, and what is given by edge."""
+        """The edge fields, and the edge parameters."""
         given = (self.program.params[spec.name] for spec in self.ir.edge_params)
         return (*self._edge_state.values(), *given) or (NO_VALUES,)
 
     def in_edge_fields(self) -> tuple[Array, ...]:
-        """The same in the order of in-arcs; programs with edge fields only push."""
+        """As :meth:`edge_fields`, in the order of in-arcs; programs with edge fields only push."""
         if not self.ir.edge_params:
             return self.edge_fields()
         if self._in_edge_params is None:
@@ -256,7 +257,7 @@ class CpuExecution:
         return self._in_edge_params
 
     def context(self) -> tuple[Any, ...]:
-        """What a program's functions read beside fields: the superstep, counts, degrees, parameters, reductions."""
+        """The values beside fields that a program reads: superstep, counts, degrees, parameters, reductions."""
         return (
             np.int32(self.superstep),
             np.int64(self.graph.num_vertices),
@@ -269,29 +270,29 @@ class CpuExecution:
         )
 
     def counters(self) -> Array:
-        """What threads count together in one call; each counter has a cache line of its own."""
+        """The shared counters of one call; each has its own cache line."""
         return np.zeros(8 * self.line, dtype=np.int64)
 
     def report(self) -> Array:
-        """What each thread leaves behind: messages, degrees of the next frontier, and more by skeleton."""
+        """The results of each thread: messages, degrees of the next frontier, and more by skeleton."""
         return np.zeros(self.threads * self.line, dtype=np.int64)
 
     def sums(self) -> tuple[Array, ...]:
-        """Where a kernel leaves the reductions of each block of vertices; the identity wherever it leaves none."""
+        """Where a kernel stores the reductions of each block of vertices, initialized to the identity."""
         for reduction, values in zip(self.ir.reductions, self._sums, strict=True):
             values[:] = reduction.monoid.identity(values.dtype)
         return self.unfilled_sums()
 
     def unfilled_sums(self) -> tuple[Array, ...]:
-        """The same with anything in it, for a kernel that writes to all places that it folds."""
+        """As :meth:`sums`, uninitialized, for a kernel that writes all places that it folds."""
         return self._sums or (np.zeros(1),)
 
     def buffer(self) -> Array:
-        """A block of ids for each thread, which it fills before it appends them to a queue."""
+        """A block of ids for each thread, filled before it is appended to a queue."""
         return np.empty(self.threads * BLOCK, dtype=self.graph.targets.dtype)
 
     def memory(self) -> Array:
-        """What the threads publish to each other at barriers."""
+        """The memory through which threads publish values to each other at barriers."""
         return np.zeros(3 * self.line * self.threads, dtype=np.int64)
 
     # ---- after a step ----------------------------------------------------------------------------------------------
@@ -316,7 +317,7 @@ class CpuExecution:
         return getattr(self.graph, node.op)
 
     def check_overflow(self, report: Array, function: str) -> None:
-        """Raise if a thread has seen a value that does not fit its field."""
+        """Raise if a thread reports a value that does not fit its field."""
         if report.reshape(self.threads, self.line)[:, OVERFLOWS].any():
             raise FieldOverflowError(
                 f"{self.ir.name}.{function}: a value does not fit the integer type of its field; "

@@ -1,4 +1,4 @@
-"""The frontier on the CPU: a queue, and two ways to ask whether a vertex is in it."""
+"""The frontier on the CPU: a queue, and two membership tests."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _LAST_STAMP = 250
 class Frontier:
     """The active vertices between two supersteps.
 
-    ``queue[:size]`` lists them. Synchronous steps ask ``member[v] == stamp``: a new stamp makes a new set without
-    clearing the old one; ``got`` marks by the same stamp who got a message. Asynchronous steps ask ``waiting[v]``.
-    Each is brought up to date when it is next needed.
-    ``always`` stands for all vertices for ever, with nothing to keep.
+    ``queue[:size]`` lists them. Synchronous steps test ``member[v] == stamp``: a new stamp makes a new set without
+    clearing the old one. By the same stamp, ``got`` marks the vertices that got a message. Asynchronous steps test
+    ``waiting[v]``. Each is brought up to date when it is next needed. ``always`` means that all vertices are active
+    forever, with nothing to keep.
     """
 
     def __init__(self, num_vertices: int, dtype: np.dtype[Any], always: bool) -> None:
@@ -36,7 +36,7 @@ class Frontier:
 
     @property
     def member(self) -> Array:
-        """The stamps; made when first needed."""
+        """The stamps; allocated on first use."""
         if self._member is None:
             self._member = reused_zeros(self.num_vertices, np.uint8)
         return self._member
@@ -48,28 +48,28 @@ class Frontier:
 
     @property
     def got(self) -> Array:
-        """Who got a message, by the stamp; made when first needed."""
+        """Which vertices got a message, by the stamp; allocated on first use."""
         if self._got is None:
             self._got = reused_zeros(self.num_vertices, np.uint8)
         return self._got
 
     def begin(self, size: int, *, stamped: bool) -> None:
-        """The first frontier was queued, and perhaps stamped."""
+        """Start with the first frontier, which is queued, and perhaps stamped."""
         self.size = self.num_vertices if self.always else size
         self._stamped = stamped
 
     def restore(self, vertices: Array) -> None:
-        """Take up a frontier that was saved."""
+        """Set a frontier that was saved."""
         self.size = len(vertices)
         self.queue[: self.size] = vertices
         self._stamped = self._waits = False
 
     def prepare_claims(self) -> None:
-        """Get ready for a kernel that looks at the queue alone."""
+        """Prepare for a kernel that reads only the queue."""
         self._stamped = self._waits = False
 
     def prepare_sync(self, *, by_member: bool) -> bool:
-        """Get ready for a synchronous step; True if the frontier is to be found by ``member`` (or is everyone)."""
+        """Prepare for a synchronous step; True if the frontier is to be found by ``member`` (or is all vertices)."""
         if not self._stamped:
             self._renew()
             self.member[self.queue[: self.size]] = self.stamp
@@ -82,7 +82,7 @@ class Frontier:
         return by_member or self.always
 
     def prepare_async(self) -> None:
-        """Get ready for an asynchronous step."""
+        """Prepare for an asynchronous step."""
         if self.always:
             self.queue = np.arange(self.num_vertices, dtype=self.queue.dtype)
         if not self._waits:
@@ -94,7 +94,7 @@ class Frontier:
         self._stamped = False
 
     def prepare_ordered(self) -> None:
-        """Get ready for a kernel that keeps its own order of vertices, and marks the next frontier in ``waiting``."""
+        """Prepare for a kernel that keeps its own order of vertices, and marks the next frontier in ``waiting``."""
         if self.waiting.size != self.num_vertices:
             self.waiting = np.zeros(self.num_vertices, dtype=np.uint8)
         elif self._waits:
@@ -104,7 +104,7 @@ class Frontier:
         self._stamped, self._waits = False, True
 
     def advance(self, size: int, *, stamped: bool) -> None:
-        """A step has filled ``following`` with ``size`` vertices."""
+        """Make the ``size`` vertices that a step has put into ``following`` the frontier."""
         self.queue, self.following = self.following, self.queue
         self.size = self.num_vertices if self.always else size
         if stamped:

@@ -1,4 +1,4 @@
-"""One superstep by the kernels that take any program: messages merged and then applied, or applied at once."""
+"""One superstep by the kernels for any program: messages are merged and then applied, or applied at once."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ __all__ = ["GeneralKernels"]
 
 
 class GeneralKernels:
-    """The skeletons ``supersteps`` and ``asynchronous`` for a run; the memory that they need is made when needed."""
+    """The skeletons ``supersteps`` and ``asynchronous`` for a run; their memory is allocated on first use."""
 
     def __init__(self, run: CpuExecution) -> None:
         self._run = proxy(run)  # weak, since the run holds this: no cycle keeps its memory alive
         self._touched = reused_empty(run.graph.num_vertices, run.graph.targets.dtype)
 
     def sync_push(self, path: Path) -> tuple[Array, Array]:
-        """Push and merge; the report and the counters."""
+        """Push and merge; return the report and the counters."""
         run, front = self._run, self._run.frontier
-        # edges are written when `member` tells the next frontier from this one no more: its queue still does
+        # when edges are written, `member` no longer separates this frontier from the next; the queue still does
         everyone = front.prepare_sync(by_member=path.driven == "td" and not run.ir.edge_fields)
         module = kernel_module(run.typed, run.analysis, "supersteps")
         counters, report = run.counters(), run.report()
@@ -42,10 +42,10 @@ class GeneralKernels:
         return report, counters
 
     def sync_pull(self, path: Path) -> tuple[Array, Array]:
-        """Pull and merge; the report and the counters."""
+        """Pull and merge; return the report and the counters."""
         run, front = self._run, self._run.frontier
         front.prepare_sync(by_member=True)
-        everyone = path.driven == "td" or front.always  # who is always active is in no queue
+        everyone = path.driven == "td" or front.always  # vertices that are always active are in no queue
         module = kernel_module(run.typed, run.analysis, "supersteps")
         counters, report = run.counters(), run.report()
         run.launch(
@@ -58,7 +58,7 @@ class GeneralKernels:
         return report, counters
 
     def async_push(self, path: Path) -> tuple[Array, Array]:
-        """Push and apply at once; the report and the counters."""
+        """Push and apply at once; return the report and the counters."""
         run, front = self._run, self._run.frontier
         front.prepare_async()
         sources = self._sent if run.ir.sent else run.fields()
@@ -73,7 +73,7 @@ class GeneralKernels:
         return report, counters
 
     def async_pull(self, path: Path) -> tuple[Array, Array]:
-        """Pull and apply at once; the report and the counters."""
+        """Pull and apply at once; return the report and the counters."""
         run, front = self._run, self._run.frontier
         front.prepare_async()
         module = kernel_module(run.typed, run.analysis, "asynchronous")
@@ -88,22 +88,22 @@ class GeneralKernels:
 
     @cached_property
     def _before(self) -> tuple[Array, ...]:
-        """Room for the fields as they were before a superstep."""
+        """Buffers for the fields as they were before a superstep."""
         return self._copies()
 
     @cached_property
     def _sent(self) -> tuple[Array, ...]:
-        """What sources send while their state moves on."""
+        """What sources send while their state changes."""
         return self._copies()
 
     def _copies(self) -> tuple[Array, ...]:
-        """Room for a copy of the fields that the program writes; the others are the fields themselves."""
+        """Buffers for a copy of the fields that the program writes; for the others, the fields themselves."""
         written, state = self._run.ir.written, self._run.state
         return tuple(reused_empty(a.shape, a.dtype) if name in written else a for name, a in state.items())
 
     @cached_property
     def _merged(self) -> tuple[Array, ...]:
-        """Where messages are merged: the identity everywhere between supersteps."""
+        """The accumulators of messages: the identity everywhere between supersteps."""
         n, typed = self._run.graph.num_vertices, self._run.typed
         return tuple(
             np.full(n, identity, np.uint8 if dtype.kind == "b" else dtype)

@@ -46,17 +46,17 @@ class CpuPart(CompiledPart):
 
     skeleton = "slices"
     slices_stay = True
-    """Whether slices stay in memory from superstep to superstep, so that what is made of them may be kept."""
+    """Whether slices stay in memory between supersteps, so that data derived from them may be kept."""
 
     def __init__(
         self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int, threads: int
     ) -> None:
         super().__init__(program, shape, types, first, last, threads)
-        self._offered_at = self._posted_at = -1  # the supersteps that `_offers` and `_posted` are of
+        self._offered_at = self._posted_at = -1  # the supersteps of `_offers` and `_posted`
         self._offered_in = BY_ID  # the order of `_offers`
         self._board: Board | None = None
         self._posted: tuple[Array, ...] = ()
-        self._pulled: list[GraphSlice] = []  # in this superstep, where their messages go out in blocks
+        self._pulled: list[GraphSlice] = []  # the slices pulled in this superstep, if their messages go out in blocks
         n, self._ids = shape.num_vertices, types.id
         self._touched, self._following = np.empty(n, types.id), np.empty(last - first, types.id)
         self._frontier = np.empty(0, types.id)
@@ -70,12 +70,12 @@ class CpuPart(CompiledPart):
 
     @cached_property
     def merged(self) -> Accumulators:
-        """Where messages are merged."""
+        """The accumulators of the messages."""
         return Accumulators(self.typed, self.shape.num_vertices, reused_empty)
 
     @cached_property
     def _offers(self) -> tuple[Array, ...]:
-        """The message of every vertex, where that depends on the vertex alone; of no size for other programs."""
+        """The message of every vertex, if it depends on the vertex alone; empty for other programs."""
         rows = self.shape.num_vertices if is_offered(self.ir, self.analysis) else 0
         return tuple(as_bytes(reused_empty(rows, dtype)) for dtype in self.typed.accumulators)
 
@@ -139,7 +139,7 @@ class CpuPart(CompiledPart):
             return
         self.mark_own_frontier()
         first, last = self.first, self.last
-        if self._folds_blocks:  # nobody is listed
+        if self._folds_blocks:  # the vertices that got a message are not listed
             self._pulled.append(piece)
             first, last = piece.start, piece.stop
         if self.posts_offers:
@@ -167,7 +167,7 @@ class CpuPart(CompiledPart):
 
     @property
     def pulls_sorted(self) -> bool:
-        """Whether pulls may be given a :class:`SortedSlice`: every vertex gathers from all of its sources."""
+        """Whether pulls accept a :class:`SortedSlice`: every vertex gathers from all of its sources."""
         return self.posts_offers and self.always and self.ir.update_on == "all" and self.analysis.wants is None
 
     def _pull_sorted(self, piece: SortedSlice, values: Any, counters: Array) -> None:
@@ -199,7 +199,7 @@ class CpuPart(CompiledPart):
 
     @cached_property
     def _folds_blocks(self) -> bool:
-        """Whether such messages go to their owner as one block: all vertices are updated, and all want a message."""
+        """Whether such messages go to their owner as one block: all vertices want a message, and are updated."""
         combine = self.ir.combine
         mergeable = combine is not ANY and not combine.keyed
         return self.in_grid and mergeable and self.ir.update_on == "all" and self.analysis.wants is None
@@ -233,7 +233,7 @@ class CpuPart(CompiledPart):
         """See :class:`dromos.engines.board.PostingPart`: they are read where they are."""
 
     def _renew_offers(self, order: SourceOrder = BY_ID) -> None:
-        """Make the offers of this superstep in that order, if they are not made yet."""
+        """Compute the offers of this superstep in the given order, unless they are there already."""
         if self._offered_at == self.superstep and self._offered_in is order:
             return
         self._offered_at, self._offered_in = self.superstep, order
@@ -271,7 +271,7 @@ class CpuPart(CompiledPart):
         merged.forget(self.first, self.last)
         self._launcher.require_fit(report, "update")
         if not (self._told("push") or self._told("edges")):
-            looked_at = touched  # nobody asks
+            looked_at = touched  # not used
         elif everyone:
             looked_at = np.arange(self.first, self.last)
         else:
@@ -316,7 +316,7 @@ class CpuPart(CompiledPart):
 
 
 def _end_of_arcs(piece: GraphSlice, first: int, last: int) -> int:
-    """Behind the last of the vertices ``first..last`` that has arcs in a slice; ``first`` if none has."""
+    """One past the last of the vertices ``first..last`` that has arcs in a slice; ``first`` if none has."""
     start, stop = max(first, piece.start), min(last, piece.stop)
     if start >= stop:
         return first
@@ -325,7 +325,7 @@ def _end_of_arcs(piece: GraphSlice, first: int, last: int) -> int:
 
 
 def _as_words(values: Array) -> Array:
-    """The memory of an array as unsigned numbers of the same size, so that few kernels serve all types."""
+    """View an array as unsigned integers of the same size, so that few kernels serve all types."""
     flat = values.reshape(-1)
     size = flat.itemsize
     return flat.view(np.dtype(f"u{size}")) if size in (1, 2, 4, 8) else flat.view(np.uint8)

@@ -1,9 +1,9 @@
-"""The first state of a program on the CPU: by NumPy, until a kernel for it would be repaid.
+"""The initial state of a program on the CPU: computed by NumPy until a kernel would pay off.
 
-A run initialises once. NumPy needs milliseconds for that, and compiling a kernel about a second, so there is one only
-where it is on disk already, or where a process has initialised for so long that it is worth having. Both give the same
-bytes: operations that NumPy and compiled code round differently are left to the kernel, and sums are added up in the
-kernel's order.
+A run initializes once. NumPy needs milliseconds for that, and compiling a kernel takes about a second. So a kernel is
+used only if it is on disk already, or once a process has spent enough time on initializing. Both give the same bytes:
+operations that NumPy and compiled code round differently are left to the kernel, and sums are added in the kernel's
+order.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["initialise", "only_compiled", "start_by_arrays"]
 
-_ENOUGH: Final = 0.1  # seconds of all runs of a program in a process: about what compiling takes
-_LARGE: Final = 1 << 22  # vertices: beyond, NumPy's intermediate arrays take too much memory
+_ENOUGH: Final = 0.1  # seconds over all runs of a program in a process: about what compiling takes
+_LARGE: Final = 1 << 22  # vertices: above, NumPy's intermediate arrays take too much memory
 _ROUNDED: Final = frozenset({"arctan", "cos", "exp", "expm1", "log", "log1p", "pow", "sin", "tan", "tanh"})
 _FOLD, _OUT, _IN = constants("common", "FOLD", "OUT_DEGREES", "IN_DEGREES")
 (_SUMMED,) = constants("slices", "SUMMED")
@@ -41,12 +41,12 @@ _NO_BYTES = np.empty(0, dtype=np.uint8)
 
 _Key = tuple[str, GraphTypes, str]
 _spent: dict[_Key, float] = {}
-"""How long NumPy has been at it, by program and skeleton; infinite where there is a kernel."""
+"""Seconds that NumPy has spent, by program and skeleton; infinite if there is a kernel."""
 _only_compiled = False
 
 
 def initialise(run: CpuExecution) -> Array:
-    """Initialise the fields, the edge fields, the frontier and the reductions of a run; the kernels' report."""
+    """Initialize the fields, the edge fields, the frontier and the reductions of a run; return the kernels' report."""
     key = (run.ir.hash, run.typed.types, "supersteps")
     if run.ir.edge_fields or not _is_for_arrays(key, run.ir, run.graph.num_vertices, lambda: _is_kept(run)):
         return _by_kernel(run)
@@ -55,9 +55,9 @@ def initialise(run: CpuExecution) -> Array:
 
 
 def start_by_arrays(part: CpuPart, kernel: Any, args: tuple[Any, ...]) -> tuple[Array, tuple[Any, ...]] | None:
-    """The first frontier and the reductions of a part whose fields are initialised; None where ``kernel`` is to do it.
+    """The first frontier and the reductions of a part whose fields are initialized; None if ``kernel`` has to do it.
 
-    ``args`` are the kernel's.
+    ``args`` are the kernel's arguments.
     """
     key = (part.ir.hash, part.types, part.skeleton)
     if not _is_for_arrays(key, part.ir, part.shape.num_vertices, lambda: is_compiled(kernel, *args[2:])):
@@ -71,7 +71,7 @@ def start_by_arrays(part: CpuPart, kernel: Any, args: tuple[Any, ...]) -> tuple[
 
 @contextmanager
 def only_compiled() -> Iterator[None]:
-    """Initialise by kernels inside, for who wants to have them all on disk, or to test them.
+    """Initialize only by kernels inside this context, to have them all on disk, or to test them.
 
     >>> with only_compiled():
     ...     pass
@@ -103,7 +103,7 @@ def _counted(key: _Key) -> Iterator[None]:
 
 
 class _Fields(VectorisedPart):
-    """A part of a graph over fields that somebody else holds."""
+    """A part of a graph over fields that another object holds."""
 
     def __init__(
         self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int, state: Mapping[str, Array]
@@ -115,12 +115,12 @@ class _Fields(VectorisedPart):
         return {spec.name: self._held[spec.name] for spec in specs}
 
     def reduction_columns(self) -> list[Array]:
-        """What each reduction is over: one value per vertex."""
+        """The input of each reduction: one value per vertex."""
         own = self._own()
         return self._columns(own, own)
 
     def reduction_types(self) -> list[np.dtype[Any]]:
-        """The type of each."""
+        """The type of each reduction."""
         return [self.typed.reduction_type(spec.name) for spec in self.ir.reductions]
 
 
@@ -140,14 +140,14 @@ def _by_arrays(run: CpuExecution) -> Array:
 
 
 def _row_lengths(offsets: Array, queue: Array) -> int:
-    """How many arcs the rows of these vertices have together."""
+    """The total number of arcs in the rows of these vertices."""
     if len(queue) == len(offsets) - 1:
         return int(offsets[-1]) - int(offsets[0])
     return int((offsets[queue + 1] - offsets[queue]).sum(dtype=np.int64))
 
 
 def _reductions(fields: _Fields, sums: tuple[Array, ...], block: int) -> tuple[Any, ...]:
-    """The reductions; sums of floats as kernels add them up: in blocks, each from its first vertex to its last.
+    """The reductions; sums of floats are added as kernels do: in blocks, each from its first vertex to its last.
 
     ``sums`` are zeros, with room for each block at the front.
     """
@@ -157,7 +157,7 @@ def _reductions(fields: _Fields, sums: tuple[Array, ...], block: int) -> tuple[A
     for place, (spec, into) in enumerate(zip(fields.ir.reductions, sums, strict=True)):
         if spec.monoid is SUM and into.dtype.kind == "f":
             blocks = np.pad(columns[place], (0, -len(columns[place]) % block)).reshape(-1, block)
-            into[: len(blocks)] = np.add.accumulate(blocks, axis=1)[:, -1] + into.dtype.type(0)  # no zero below zero
+            into[: len(blocks)] = np.add.accumulate(blocks, axis=1)[:, -1] + into.dtype.type(0)  # turns -0.0 into 0.0
             columns[place] = into
     return fold_reductions(fields.typed, columns)
 
@@ -174,9 +174,9 @@ def _is_kept(run: CpuExecution) -> bool:
 
 def _by_kernel(run: CpuExecution) -> Array:
     front, counters, report = run.frontier, run.counters(), run.report()
-    # with a stop flag that nobody looks at: so the team is the one of the steps to come, and is awake for them
+    # the stop flag is not read: passing it selects the team of the steps to come, which is then awake for them
     stop = counters[STOP * LINE :] if run.threads > 1 else None
-    # a traversal that claims vertices has its frontier in the queue alone
+    # a traversal that claims vertices keeps its frontier only in the queue
     queued = run.analysis.claimed is not None or run.analysis.search is not None
     member = _NO_BYTES if queued else front.unwritten_member()
     kernel = kernel_module(run.typed, run.analysis, "supersteps").initialise

@@ -1,4 +1,4 @@
-"""What the kernels over slices are given, and how they are run: the same for every kind of part on the CPU."""
+"""The arguments of kernels over slices, and how they are run: the same for every kind of part on the CPU."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ __all__ = [
     "slice_arrays",
 ]
 
-LINE: Final = 16  # dromos.jit.LINE, which would import the compiler here; a test holds it to that
+LINE: Final = 16  # dromos.jit.LINE, whose import would load the compiler; a test compares them
 BLOCK, QUEUE, TOUCHED, STOP = constants("common", "BLOCK", "QUEUE", "TOUCHED", "STOP")
 (OVERFLOWS,) = constants("common", "OVERFLOWS")
-_WORTH_A_TEAM: Final = 1 << 13  # arcs, or vertices, from which waking the other threads is repaid
+_WORTH_A_TEAM: Final = 1 << 13  # arcs, or vertices, from which waking the other threads pays off
 
 
 class Launcher:
-    """Runs kernels for a part on ``threads`` threads, and makes the small arrays that they all take."""
+    """Runs kernels for a part on ``threads`` threads, and makes the small arrays that all kernels take."""
 
     def __init__(self, part: ArrayPart, threads: int) -> None:
-        self._part = proxy(part)  # which holds this launcher: its memory is to be free as soon as nobody uses it
+        self._part = proxy(part)  # weak, since the part holds this: its memory is released as soon as it is unused
         self.threads = threads
         self._degrees: AbstractSet[str] = part.ir.operations & {"out_degree", "in_degree"}
 
     def run(self, kernel: Any, *args: Any, counters: Array | None = None, work: int) -> None:
-        """Run a kernel, on all threads where that is repaid; Ctrl-C raises the stop flag among its ``counters``."""
+        """Run a kernel, on all threads if that pays off; Ctrl-C sets the stop flag among its ``counters``."""
         threads = self.threads if work >= _WORTH_A_TEAM else 1
         stop = None if counters is None or threads == 1 else counters[STOP * LINE :]
         run_team(kernel, *args, threads=threads, stop=stop)
 
     def context(self) -> tuple[Any, ...]:
-        """What belongs to no vertex: superstep, sizes, degrees, parameters, reductions."""
+        """The values that belong to no vertex: superstep, sizes, degrees, parameters, reductions."""
         part = self._part
         return (
             np.int32(part.superstep),
@@ -68,21 +68,21 @@ class Launcher:
         )
 
     def counters(self, *, queue: int = 0, touched: int = 0) -> Array:
-        """The cursors and sizes of a team; ``queue`` and ``touched`` entries are in those lists already."""
+        """The cursors and sizes of a team; ``queue`` and ``touched`` are the initial sizes of these lists."""
         counters = np.zeros(8 * LINE, dtype=np.int64)
         counters[QUEUE * LINE], counters[TOUCHED * LINE] = queue, touched
         return counters
 
     def report(self) -> Array:
-        """A line for each thread."""
+        """A cache line for each thread."""
         return np.zeros(self.threads * LINE, dtype=np.int64)
 
     def memory(self) -> Array:
-        """Where threads wait for each other."""
+        """The memory of barriers."""
         return np.zeros(3 * LINE * self.threads, dtype=np.int64)
 
     def buffer(self) -> Array:
-        """A block of each thread."""
+        """A block for each thread."""
         return np.empty(self.threads * BLOCK, dtype=np.int64)
 
     def require_fit(self, report: Array, function: str) -> None:
@@ -95,7 +95,7 @@ class Launcher:
 
 
 def slice_arrays(part: ArrayPart, piece: GraphSlice) -> tuple[Any, ...]:
-    """A slice as kernels take it: the first vertex, offsets, ends without a sign, and weights if they are read."""
+    """A slice as kernel arguments: the first vertex, offsets, unsigned ends, and weights if they are read."""
     ends = piece.targets.view(np.dtype(f"u{piece.targets.itemsize}"))
     weights = None if part.typed.types.weight is None else piece.weights
     read = NO_VALUES if weights is None else weights
@@ -103,7 +103,7 @@ def slice_arrays(part: ArrayPart, piece: GraphSlice) -> tuple[Any, ...]:
 
 
 def edge_arrays(part: ArrayPart, piece: GraphSlice, direction: Direction = "push") -> tuple[Array, ...]:
-    """The edge fields of a slice's arcs, and what is given by edge."""
+    """The edge fields of a slice's arcs, and the edge parameters."""
     begin, count = int(piece.offsets[0]), piece.num_arcs
     own = begin - int(part.shape.offsets[part.first])
     fields = tuple(a[own : own + count] for a in part.edge_state.values())
@@ -112,12 +112,12 @@ def edge_arrays(part: ArrayPart, piece: GraphSlice, direction: Direction = "push
 
 
 def rows_in(piece: GraphSlice, vertices: Array) -> Array:
-    """Those of ``vertices``, which ascend, that have their row in a slice."""
-    # of the same type: otherwise all of them are converted first
+    """The ``vertices`` (ascending) that have their row in a slice."""
+    # of the same type: otherwise NumPy converts all of them first
     begin, end = np.searchsorted(vertices, np.array((piece.start, piece.stop), vertices.dtype))
     return vertices[begin:end]
 
 
 def as_bytes(array: Array) -> Array:
-    """Truth values as bytes, which kernels change by atomics."""
+    """Booleans as bytes, which kernels change atomically."""
     return array.view(np.uint8) if array.dtype == bool else array

@@ -1,8 +1,8 @@
 """A part on the CPU that may run the first supersteps of a search for all parts, while few vertices are active.
 
-The host has the whole graph in its memory. A superstep of some vertices costs it microseconds, where parts that tell
-each other what they found wait for a device. So it writes the rows of whatever it finds, its own and others', and keeps
-a log of either: frontiers stand in it one behind the other. In the end the owners get their rows.
+The host has the whole graph in its memory. A superstep of some vertices costs it microseconds, while parts that
+exchange what they found wait for a device. So the host writes the rows of all vertices that it finds, its own and
+others', and keeps a log of either, in which frontiers follow one another. In the end the owners get their rows.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ __all__ = ["LeadingPart"]
 class LeadingPart(ClaimingPart):
     """As its base; see :class:`dromos.engines.leading.LeadingPart`."""
 
-    # `_next` and `_away` are the logs of own vertices and of others: where their frontiers begin, and end
+    # `_next` and `_away` are the logs of own and of other vertices: the begin and end of their current frontiers
     _own_begin = _own_end = _away_begin = _away_end = 0
     _front_out = 0  # arcs that leave the frontier of all parts
 
     @property
     def can_lead(self) -> bool:
-        """Whether there are other parts; asked before the first superstep."""
+        """Whether there are other parts; called before the first superstep."""
         return not self._alone
 
     def begin_lead(self) -> None:
-        """Run for all parts from here on, which is the first superstep."""
+        """Start to run for all parts, from the first superstep on."""
         own, others = self._list(), self._away[: self._away_starts].astype(np.int64)
-        # who is in the first frontier wants no message: a search with open starts has another kind of part
+        # vertices in the first frontier want no message: a search with open starts uses another kind of part
         np.bitwise_and.at(self._wanting, others >> 6, ~(np.uint64(1) << (others & 63).astype(np.uint64)))
         self._own_end, self._away_end = len(own), len(others)
         self._next[: len(own)] = own
         self._front_out = self._out + self._degrees(others)
 
     def lead(self, rows: GraphSlice) -> Partial:
-        """A push along the out-rows of all vertices, and what comes of it in all parts."""
+        """Push along the out-rows of all vertices; return the outcome over all parts."""
         front = np.concatenate((self._next[self._own_begin : self._own_end], self.led_front))
         run = self._launcher
         counters, report = run.counters(queue=self._own_end, touched=self._away_end), run.report()
@@ -61,7 +61,7 @@ class LeadingPart(ClaimingPart):
         return Partial(found, self._front_out, 0, found)
 
     def end_lead(self) -> Led:
-        """Keep the own part of the frontier, and tell what the others are to take over."""
+        """Keep the own share of the frontier, and return what the other parts are to take over."""
         own = self._next[self._own_begin : self._own_end]
         self._found, self._found_out = len(own), self._degrees(own)
         others_out = self._front_out - self._found_out
@@ -73,7 +73,7 @@ class LeadingPart(ClaimingPart):
         return Led(theirs, rows, active, Partial(self._size, self._out), others_out)
 
     def learn_front(self, others: Array) -> None:
-        """The active vertices of other parts, for a pull in this superstep; own ones are known."""
+        """Set the active vertices of other parts, for a pull in this superstep; own ones are known."""
         if self._front_step != self.superstep:
             self._make_front()
         self._launcher.run(self._kernels.to_bits, others, self._front, work=len(others))

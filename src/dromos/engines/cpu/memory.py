@@ -1,9 +1,9 @@
-"""Memory for what kernels reach at random: in huge pages where the system has them, and used again.
+"""Memory for what kernels access at random: in huge pages if the system has them, and reused.
 
 A gather from a table of some megabytes misses the TLB at nearly every step with pages of 4 KiB, and hardly ever with
-pages of 2 MiB. Linux gives them to private anonymous maps that ask. But it clears each one when it is first touched,
+pages of 2 MiB. Linux gives them to private anonymous maps that ask for them. But it clears each one on first touch,
 which costs more than a level of a traversal: a run of a millisecond would spend several on fresh memory. So the maps
-of arrays that nobody holds any more are kept for the next run, up to a small share of the machine's memory.
+of arrays that are no longer referenced are kept for the next run, up to a small share of the machine's memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["huge_zeros", "kept_bytes", "reused_empty", "reused_zeros", "sparse_z
 
 _HUGE_PAGE: Final = 2 << 20
 _SMALL: Final = 1 << 17  # smaller arrays are left to NumPy
-_SHARE: Final = 64  # of the machine's memory, this part may be kept between runs
+_SHARE: Final = 64  # at most one in so many bytes of the machine's memory is kept between runs
 
 
 def huge_zeros(shape: int | tuple[int, ...], dtype: Any) -> Array:
@@ -42,9 +42,9 @@ def huge_zeros(shape: int | tuple[int, ...], dtype: Any) -> Array:
 
 
 def sparse_zeros(count: int, dtype: Any, filled: Sequence[tuple[int, int]]) -> Array:
-    """An array of zeros of which only the ranges ``filled`` will be written as a whole, and get huge pages.
+    """An array of zeros of which only the ranges ``filled`` will be written completely; these get huge pages.
 
-    Elsewhere memory is taken in small pages as somebody writes there.
+    Elsewhere memory is allocated in small pages on first write.
 
     >>> sparse_zeros(3, np.int32, [(0, 1)]).tolist()
     [0, 0, 0]
@@ -63,9 +63,9 @@ def sparse_zeros(count: int, dtype: Any, filled: Sequence[tuple[int, int]]) -> A
 
 
 def reused_empty(shape: int | tuple[int, ...], dtype: Any) -> Array:
-    """An array with anything in it, in memory of an earlier one if there is a piece that fits; as huge_zeros otherwise.
+    """An uninitialized array, in memory of an earlier one if a kept map fits; otherwise as :func:`huge_zeros`.
 
-    Its memory is kept when the last array on it is gone, so it may be given to a caller like any other.
+    Its memory is kept when the last array on it is released, so it may be returned to a caller like any other.
 
     >>> reused_empty((2, 3), np.float32).shape
     (2, 3)
@@ -74,7 +74,7 @@ def reused_empty(shape: int | tuple[int, ...], dtype: Any) -> Array:
 
 
 def reused_zeros(shape: int | tuple[int, ...], dtype: Any) -> Array:
-    """As :func:`reused_empty`, cleared; new memory is clear, and is not there before somebody writes to it.
+    """As :func:`reused_empty`, cleared; new memory is clear, and is not allocated before the first write.
 
     >>> reused_zeros(3, np.uint8).tolist()
     [0, 0, 0]
@@ -89,7 +89,7 @@ def _array(shape: int | tuple[int, ...], dtype: Any, *, cleared: bool) -> Array:
         return np.zeros(shape, dtype) if cleared else np.empty(shape, dtype)
     kept = _kept.take(size)
     pages = _map(size) if kept is None else kept
-    base = np.frombuffer(pages, np.uint8)  # what all views hold on to
+    base = np.frombuffer(pages, np.uint8)  # all views refer to this one
     weakref.finalize(base, _kept.put, pages).atexit = False
     array: Array = base[:size].view(dtype).reshape(shape)
     if cleared and kept is not None:
@@ -102,7 +102,7 @@ def _count(shape: int | tuple[int, ...]) -> int:
 
 
 def kept_bytes() -> int:
-    """How much memory waits for the next run."""
+    """How much memory is kept for the next run."""
     return _kept.size
 
 
@@ -114,7 +114,7 @@ def _map(size: int) -> mmap.mmap:
 
 
 class _Kept:
-    """Maps that no array lies on. An array may be dropped anywhere, also in here by the garbage collector."""
+    """Maps without arrays. An array may be released at any point, even in here by the garbage collector."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -124,7 +124,7 @@ class _Kept:
     def take(self, size: int) -> mmap.mmap | None:
         """The latest map that holds ``size`` bytes and is not much larger."""
         with self._lock:
-            for pages in reversed(tuple(self._maps)):  # the collector may put one in, and push others out, meanwhile
+            for pages in reversed(tuple(self._maps)):  # the collector may add one, and evict others, meanwhile
                 if size <= len(pages) <= size + size // 4 and pages in self._maps:
                     self._maps.remove(pages)
                     self.size -= len(pages)

@@ -1,4 +1,4 @@
-"""Programs whose messages depend on their source alone: where the offers lie between supersteps, and the pull."""
+"""Programs whose messages depend on their source alone: the offers between supersteps, and the pull."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ _STEPS, _SHARES = constants("offering", "STEPS", "SHARES")
 (_FOLD,) = constants("common", "FOLD")
 _ARCS_AT_ONCE, _MOST_AT_ONCE = 1 << 28, 64
 SPARE_PLACES: Final = _SHARES + 2
-"""Places for reductions behind those of blocks and hubs."""
+"""Places for reductions after those of blocks and hubs."""
 _BLOCKS_FROM: Final = 1
-"""The first superstep along arcs in blocks: to sort them takes about as long as one."""
+"""The first superstep along arcs in blocks: sorting them takes about as long as one superstep."""
 
 
 class Offers:
     """The message of each vertex, for this superstep and for the next."""
 
     def __init__(self, run: CpuExecution) -> None:
-        self._run = proxy(run)  # which holds this: its memory is to be free as soon as nobody uses it
+        self._run = proxy(run)  # weak, since the run holds this: its memory is released as soon as it is unused
         self._module = kernel_module(run.typed, run.analysis, "offering")
         self._hubs = run.topology.in_hubs(run.graph)
         self._parts = self._messages(int(self._hubs.pieces[-1]))
         self._now = self._messages(run.graph.num_vertices)
-        # Those of the next superstep have to wait beside them, unless they cannot be made before it begins.
+        # The next superstep's offers need separate memory, unless they cannot be made before it begins.
         self._early = offers_early(run.ir)
         self._next = self._messages(run.graph.num_vertices) if self._early else self._now
-        self._made_for = -1  # the superstep that `_now` is for
-        # a call of many supersteps keeps the caller from hearing of the progress: not where they take long
+        self._made_for = -1  # the superstep of `_now`
+        # a call of many supersteps delays reports of progress, so there are few in a call if they take long
         several = run.frontier.always and not run.ir.tables
         self._at_once = max(1, _ARCS_AT_ONCE // max(run.graph.num_arcs, 1)) if several else 1
         self._at_once = min(self._at_once, _MOST_AT_ONCE)
@@ -55,10 +55,10 @@ class Offers:
         return tuple(reused_empty(count, np.uint8 if d.kind == "b" else d) for d in self._run.typed.accumulators)
 
     def pull(self, horizon: int | None, *, in_place: bool = False) -> tuple[Array, Array]:
-        """Up to ``horizon`` supersteps (None: any number), or a pass in which offers are renewed in place.
+        """Up to ``horizon`` supersteps (None: any number), or a pass in which offers are updated in place.
 
-        The report and the counters; the last superstep's reductions are in :attr:`reductions`, how many supersteps
-        there were, and what is known of each, in :attr:`supersteps` and :attr:`levels`.
+        Returns the report and the counters. The last superstep's reductions are in :attr:`reductions`, the number of
+        supersteps in :attr:`supersteps`, and their statistics in :attr:`levels`.
         """
         run, front = self._run, self._run.frontier
         front.prepare_sync(by_member=True)
@@ -98,7 +98,7 @@ class Offers:
 
     @cached_property
     def _takes_blocks(self) -> bool:
-        """Whether arcs are gone along in blocks, which is for runs of supersteps in which all vertices are active."""
+        """Whether to traverse arcs in blocks, for runs of supersteps in which all vertices are active."""
         run = self._run
         offsets, sources, _ = run.in_graph_arrays()
         several = self._early and run.frontier.always and not run.ir.tables
@@ -107,7 +107,7 @@ class Offers:
 
     @cached_property
     def _blocks(self) -> tuple[ArcBlocks, tuple[Array, ...], tuple[Array, ...]]:
-        """The arcs, room for the messages of a block of rows for each thread, and for those in the order of tiles."""
+        """The arcs, each thread's buffers for the messages of a block of rows, and those for messages by tile."""
         run = self._run
         offsets, sources, _ = run.in_graph_arrays()
         blocks = arc_blocks(run.graph, run.graph_arrays()[0], offsets, sources, run.threads)

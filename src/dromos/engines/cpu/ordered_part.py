@@ -1,7 +1,7 @@
 """A part of a graph on the CPU for programs whose vertices are settled in the order of a field: delta-stepping.
 
-Beside what every part does, superstep by superstep, it passes on all values below a limit at once (``relax``), as long
-as that takes within the part. The driver raises the limit when no part has a value below it any more.
+Beside the usual supersteps, it can propagate all values below a limit at once (``relax``), for as long as that takes
+within the part. The driver raises the limit when no part has a value below it any more.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ class OrderedPart(CpuPart):
         self._module: Any = None
         self._in_order = False
         self._near_size = self._far_size = self._gone = self._relaxed = 0
-        self._sorted_gone: Array | None = None  # of this superstep, when the first outbox was asked for
+        self._sorted_gone: Array | None = None  # of this superstep, from the first call of outbox on
         self._limit = -np.inf
         self.least = np.inf
         """The least value of an active vertex of the part."""
 
     def step_width(self, piece: GraphSlice | None) -> float:
-        """By what a limit is raised, more or less; it matters for time alone.
+        """The approximate increment of a limit; it affects only the running time.
 
-        The bins of one machine are the average weight times 16 over the square of the average degree. A limit costs all
-        parts an exchange, so here they are wider where there is little to do.
+        On one machine, the width of bins is the average weight times 16 over the square of the average degree. A limit
+        costs all parts an exchange, so here they are wider if there is little to do.
         """
         degree = max(self.shape.num_arcs / max(self.shape.num_vertices, 1), 1.0)
         weights = None if piece is None else piece.weights
@@ -66,17 +66,17 @@ class OrderedPart(CpuPart):
 
     @property
     def launcher(self) -> Launcher:
-        """What runs the part's kernels."""
+        """The launcher of the part's kernels."""
         return self._launcher
 
     def take_frontier(self, active: Array) -> None:
-        """The own vertices of ``active``, ascending, are the frontier from now on."""
+        """Set the frontier to ``active``: own vertices, ascending."""
         self._frontier = active.astype(self.types.id, copy=False)
 
     # ---- in order --------------------------------------------------------------------------------------------------
 
     def relax(self, piece: GraphSlice | None, limit: float) -> None:
-        """Pass on all values below ``limit`` within the part; ``piece`` has all of its rows, None: it has no arcs."""
+        """Propagate values below ``limit`` within the part; ``piece`` holds all of its rows, None: it has no arcs."""
         if not self._in_order:
             self._enter_order()
         run = self._launcher
@@ -170,7 +170,7 @@ class OrderedPart(CpuPart):
         return Partial(int(report[0]), int(report[1]), 0, relaxed)
 
     def no_least(self) -> Array:
-        """A line for each thread with the greatest value that the field can have."""
+        """A cache line for each thread with the greatest value of the field's type."""
         dtype = self._values.dtype
         return np.full(self._launcher.threads * LINE, np.inf if dtype.kind == "f" else np.iinfo(dtype).max, dtype)
 

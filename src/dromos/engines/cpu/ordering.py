@@ -1,4 +1,4 @@
-"""Programs whose vertices are settled in the order of a field: the bins' memory, their width, and the call."""
+"""Programs whose vertices are settled in the order of a field: the memory and width of the bins, and the call."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ __all__ = ["Ordering"]
 _ENTRIES, _FILTER, _BINS, _BELOW = constants("ordered", "ENTRIES", "FILTER", "BINS", "BELOW")
 _ROUNDS, _POOL_FULL = constants("ordered", "ROUNDS", "POOL_FULL")
 _MOST_BINS = 1 << 14
-# The pools: blocks for so many entries per vertex, shared out to the threads with room to spare, since one may be ahead
-# of the others; and some blocks for each bin that is only begun.
+# The pools have blocks for so many entries per vertex, divided among the threads with room to spare, since one may be
+# ahead of the others; and some blocks for bins that are only begun.
 _ENTRIES_A_VERTEX, _SPARE_BLOCKS = 8, 64
 _LEAST_SHARE, _LARGEST_SHARE = 1 / 16, 1 / 2
 
@@ -30,18 +30,18 @@ class Ordering:
     """Delta-stepping on the program's priority field."""
 
     def __init__(self, run: CpuExecution) -> None:
-        self._run = proxy(run)  # which holds this: its memory is to be free as soon as nobody uses it
+        self._run = proxy(run)  # weak, since the run holds this: its memory is released as soon as it is unused
         self._module = kernel_module(run.typed, run.analysis, "ordered")
         assert run.analysis.priority is not None
         self._values = run.state[run.analysis.priority[0]]
         self._scale, self._bins = self._bin_width()
         share = min(max(1 / run.threads, _LEAST_SHARE), _LARGEST_SHARE)
-        self._entries_a_vertex = _ENTRIES_A_VERTEX * share  # of one thread
+        self._entries_a_vertex = _ENTRIES_A_VERTEX * share  # per thread
         self.gave_up = False
-        """Messages were smaller than what their source had: the rest of the run has no order to go by."""
+        """Messages were smaller than their source's value: the rest of the run has no order to follow."""
 
     def push(self, horizon: int | None) -> tuple[Array, int, int]:
-        """Up to ``horizon`` rounds (None: all); the report, the size of the next frontier, the rounds done."""
+        """Run up to ``horizon`` rounds (None: all); return the report, the next frontier's size, the rounds done."""
         before = reused_empty(self._values.shape, self._values.dtype)
         np.copyto(before, self._values)
         started = self._run.frontier.queue[: self._run.frontier.size].copy()
@@ -50,7 +50,7 @@ class Ordering:
             rows = report.reshape(self._run.threads, -1)
             if not rows[:, _POOL_FULL].any():
                 return report, size, int(rows[0, _ROUNDS])
-            # A pool was too small and entries were dropped: again with more room, from every vertex that was improved.
+            # A pool was too small and entries were dropped: repeat with more room, from every vertex that was improved.
             self._entries_a_vertex *= 2
             front = self._run.frontier
             again = self._values < before
@@ -82,9 +82,9 @@ class Ordering:
         return report, int(counters[run.queue_counter])
 
     def _bin_width(self) -> tuple[np.generic, int]:
-        """How values are scaled to bins, and how many bins there are; both matter for time alone.
+        """How values are scaled to bins, and the number of bins; both affect only the running time.
 
-        Narrow where there are many edges to choose from, wide on a lattice: the average weight times 16 over the
+        Bins are narrow if there are many edges to choose from, wide on a lattice: the average weight times 16 over the
         square of the average degree comes near the best width on skewed, uniform and lattice graphs.
         """
         graph = self._run.graph

@@ -1,9 +1,9 @@
 """The numbers of rows in their blocks: by id, or those of many arcs first.
 
-While a block is gathered tile by tile (:mod:`dromos.engines.cpu.arc_blocks`), what its rows have got so far is gone
-through once for each tile. Rows of many arcs get something from nearly every tile, most others from few. With the
-former together these passes stay within a part of that memory. Rows without arcs have no number of their own, so that a
-block of a graph with many such rows has the more of the others.
+While a block is gathered tile by tile (:mod:`dromos.engines.cpu.arc_blocks`), each tile makes one pass over the
+accumulators of its rows. Rows of many arcs get something from nearly every tile, most others from few. With the former
+together, these passes stay within a part of that memory. Rows without arcs are not numbered, so that a block of a graph
+with many such rows holds more of the others.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ _NONE = read_only(np.empty(0, np.uint32))
 
 @dataclass(frozen=True, eq=False)
 class RowNumbers:
-    """Of the rows of all blocks."""
+    """The numbers of the rows of all blocks."""
 
     counts: Array
-    """How many rows of each block have numbers."""
+    """How many rows of each block are numbered."""
     places: Array
-    """The number of each row, that behind the last one of the block where it has none. Empty: rows go by id."""
+    """The number of each row; one past the last number of the block if it has none. Empty: by id."""
     listed: Array
-    """From where a block begins, the rows by number, counted from the first one of the block. Empty: by id."""
+    """From a block's first index on, its rows by number, relative to its first row. Empty: by id."""
 
 
 def rows_by_id(
     offsets: Array, firsts: Array, longest: int, threads: int, new: Callable[[int, Any], Array]
 ) -> RowNumbers:
-    """Every row has the number that it has in its block; arguments as for :func:`rows_by_arcs`.
+    """Number every row by its position in its block; arguments as for :func:`rows_by_arcs`.
 
     >>> rows_by_id(np.array([0, 1, 1, 4]), np.array([0, 3]), 9, 1, np.zeros).counts.tolist()
     [3]
@@ -48,10 +48,10 @@ def rows_by_id(
 def rows_by_arcs(
     offsets: Array, firsts: Array, longest: int, threads: int, new: Callable[[int, Any], Array]
 ) -> RowNumbers:
-    """Rows by how many arcs they have, to a quarter of a power of two; those of one such class by id.
+    """Number rows by how many arcs they have, to a quarter of a power of two; within such a class by id.
 
-    Rows without arcs, and with more than ``longest`` of them, have no number. ``firsts`` are where blocks begin, and
-    where the last one ends; ``new(count, dtype)`` makes the places.
+    Rows without arcs, or with more than ``longest``, are not numbered. ``firsts`` are where blocks begin, and where the
+    last one ends; ``new(count, dtype)`` allocates the places.
 
     >>> numbers = rows_by_arcs(np.array([0, 1, 1, 4], np.uint32), np.array([0, 3]), 9, 1, np.zeros)
     >>> numbers.counts.tolist(), numbers.places.tolist(), numbers.listed.tolist()[:2]

@@ -1,7 +1,7 @@
-"""Delta-stepping on a part that shares the values of all vertices with the other parts, each a process of its own.
+"""Delta-stepping on a part that shares the values of all vertices with the other parts, each in its own process.
 
-A part lowers values of any vertex where they are, so values are not sent, and a vertex that many parts lower is told to
-its owner once. Between two steps of the driver the part is as after any superstep: its own rows and its frontier are
+A part lowers the values of any vertex in place. So values are not sent, and if many parts lower a vertex, its owner is
+notified once. Between two steps of the driver the part is as after any superstep: its own rows and its frontier are
 those of the run.
 """
 
@@ -26,11 +26,12 @@ __all__ = ["SharedOrder"]
 
 
 class SharedOrder:
-    """The run of one part in order. ``bounds`` tells the vertices of all parts; this one is number ``own``.
+    """The ordered run of one part. ``bounds`` delimits the vertices of all parts; this one is number ``own``.
 
-    ``allocate`` takes numbers of rows with their types, and gives arrays that all parts share. All of them have to be
-    made, and know it, before the first :meth:`advance`. What they are told in a superstep they :meth:`collect` when all
-    have advanced; the next one then uses the other half of the mail, so nobody has to wait for that.
+    ``allocate`` takes numbers of rows with their types, and returns arrays that all parts share. All parts have to be
+    made, with a barrier, before the first :meth:`advance`. After all parts have advanced, each one calls
+    :meth:`collect` for its notifications. The next superstep then uses the other half of the mail, so no barrier is
+    needed after that.
     """
 
     def __init__(
@@ -75,10 +76,10 @@ class SharedOrder:
         self._least = part.no_least()
 
     def advance(self, limit: float) -> tuple[int, float, int, int]:
-        """Pass on what lies below ``limit`` and tell others who was marked.
+        """Propagate values below ``limit`` and notify other parts of their vertices that were marked.
 
-        How many vertices are near now, here or told to others, a value that no far vertex lies below as far as the part
-        knows, the arcs that were looked at, and the bytes that were told.
+        Returns how many vertices are near now, here or in notifications, a lower bound on the values of far vertices as
+        far as the part knows, the arcs that were traversed, and the bytes of notifications.
         """
         part, run, sizes = self._part, self._part.launcher, self._sizes
         if limit > self._limit:
@@ -117,7 +118,7 @@ class SharedOrder:
         return int(sizes[QUEUE * LINE]) + told_near, least, looked, told * self._away.itemsize
 
     def collect(self) -> None:
-        """Take in what all parts have told this one."""
+        """Take in the notifications to this part."""
         cursors, begin = self._cursors[self._half], 2 * self._part.first
         count = int(cursors[self._own * LINE])
         if count:

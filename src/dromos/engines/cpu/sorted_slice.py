@@ -19,21 +19,21 @@ from dromos.graph.slices import GraphSlice
 __all__ = ["LEAST_PER_ROW", "SortedSlice", "sort_rows", "sort_slice", "sorted_bytes"]
 
 _ARC_BYTES = 4  # at most, in words
-_NUMBER_BYTES = 4  # of a row
-_PER_THREAD = 4  # blocks, at least
+_NUMBER_BYTES = 4  # per row
+_PER_THREAD = 4  # least number of blocks per thread
 LEAST_PER_ROW: float = 16
-"""Arcs of a row, on average, for rows of a slice to have numbers by their arcs: these take 4 bytes per row."""
+"""Least average number of arcs per row for rows of a slice to be numbered by their arcs, at 4 bytes per row."""
 
 
 @dataclass(frozen=True, eq=False)
 class SortedSlice(GraphSlice):
-    """The arcs are in ``blocks`` alone: ``targets`` is empty, and the first of ``offsets`` is all that is looked at."""
+    """The arcs are in ``blocks`` alone: ``targets`` is empty, and only the first of ``offsets`` is used."""
 
     blocks: ArcBlocks | None = None
 
     @property
     def num_arcs(self) -> int:
-        """How many arcs the blocks have."""
+        """The number of arcs in the blocks."""
         return 0 if self.blocks is None else len(self.blocks.words) + len(self.blocks.long_sources)
 
 
@@ -47,10 +47,10 @@ def sort_rows(
     after: Callable[[int], None],
     order: SourceOrder = BY_ID,
 ) -> SortedSlice | None:
-    """The rows from vertex 0 on that ``offsets`` tells, sorted; None where tiles would have too few arcs.
+    """Sort the rows from vertex 0 on, as given by ``offsets``; None if tiles would have too few arcs.
 
-    ``after(row)`` is called when the arcs of all rows before it can be given back. Until then they are there twice,
-    which takes ``spare`` bytes at most, or as much as one block; three times where ``order`` is not that of ids.
+    ``after(row)`` is called when the arcs of all rows before ``row`` can be released. Until then they are held twice,
+    which takes at most ``spare`` bytes, or as much as one block; three times if ``order`` is not by id.
 
     >>> offsets, sources = np.array([0, 2, 3], np.uint32), np.array([0, 1, 1], np.uint32)
     >>> sort_rows(offsets, sources, 2, 1, spare=1 << 20, after=print) is None
@@ -77,16 +77,16 @@ def sort_slice(
     new: Callable[[int, Any], Array] = huge_zeros,
     order: SourceOrder = BY_ID,
 ) -> SortedSlice:
-    """The arcs of a slice, which may begin and end within a row, in a block for each thread; its targets are lost.
+    """Sort the arcs of a slice, which may begin and end within a row, into a block per thread; overwrites its targets.
 
-    ``new(count, dtype)`` makes the arrays that grow with the arcs; see :func:`sorted_bytes`.
+    ``new(count, dtype)`` allocates the arrays that grow with the arcs; see :func:`sorted_bytes`.
 
     >>> piece = GraphSlice(7, 9, np.array([10, 12, 13], np.uint32), np.array([0, 1, 1], np.uint32), None)
     >>> found = sort_slice(piece, 2, 1)
     >>> found.start, found.stop, found.num_arcs, found.blocks.words.tolist()
     (7, 9, 3, [0, 1, 32769])
     """
-    rows = int(np.searchsorted(piece.offsets, piece.offsets[-1]))  # those behind the last one with arcs are left out
+    rows = int(np.searchsorted(piece.offsets, piece.offsets[-1]))  # rows after the last one with arcs are left out
     offsets = piece.offsets[: rows + 1] - piece.offsets[0]
     numbered = order is not BY_ID and piece.num_arcs >= LEAST_PER_ROW * rows
     firsts = _even_bounds(offsets, threads, numbered=numbered)
@@ -94,12 +94,12 @@ def sort_slice(
         offsets, _as_ids(piece.targets), num_sources, firsts, Hubs(offsets[:1]), threads,
         longest=piece.num_arcs, new=new, order=order, numbered=numbered, in_place=True,
     )  # fmt: skip
-    no_targets = np.empty(0, piece.targets.dtype)  # no view of memory that goes back to the system
+    no_targets = np.empty(0, piece.targets.dtype)  # not a view of memory that is returned to the system
     return SortedSlice(piece.start, piece.start + rows, piece.offsets[:1].copy(), no_targets, None, blocks=blocks)
 
 
 def sorted_bytes(num_arcs: int, order: SourceOrder) -> int:
-    """What :func:`sort_slice` takes at most for so many arcs: words, and numbers of rows where those have some.
+    """The most memory that :func:`sort_slice` takes for so many arcs: words, and row numbers if there are any.
 
     >>> sorted_bytes(1600, BY_ID), sorted_bytes(1600, SourceOrder(np.zeros(1, np.uint32), 1))
     (6400, 6800)
@@ -112,7 +112,7 @@ def _as_ids(sources: Array) -> Array:
 
 
 def _even_bounds(offsets: Array, count: int, *, numbered: bool) -> Array:
-    """As :func:`_bounds`, for so many blocks of about as many arcs each, or more where they would have many rows.
+    """As :func:`_bounds`, for ``count`` blocks of about equal numbers of arcs, or more if they would have many rows.
 
     ``numbered``: only rows with arcs count.
     """
@@ -134,7 +134,7 @@ def _even_bounds(offsets: Array, count: int, *, numbered: bool) -> Array:
 
 
 def _bounds(offsets: Array, most: int) -> Array:
-    """The first row of each block of at most so many arcs, or of one row; and the end of the last."""
+    """The first row of each block, which has at most ``most`` arcs or a single row; and the end of the last block."""
     n, kind, found = len(offsets) - 1, offsets.dtype.type, [0]
     while found[-1] < n:
         first = found[-1]

@@ -1,9 +1,10 @@
-"""The order in which sources are put into tiles: by id, or those of many arcs first.
+"""The order in which sources are assigned to tiles: by id, or those of many arcs first.
 
-Arcs in tiles (:mod:`dromos.engines.cpu.arc_blocks`) are gathered quickly where a row has many of them in one tile. In a
-graph with hubs whose ids say nothing, every tile has a few of the hubs. With the hubs together in the first tiles, most
-arcs of most rows lie there, and a gather along a kron graph takes little more than half of the time. A graph whose ids
-tell neighbourhoods, as those of pages by their addresses do, is left as it is, and so is one that has this order.
+Arcs in tiles (:mod:`dromos.engines.cpu.arc_blocks`) are gathered quickly if a row has many of them in one tile. In a
+graph with hubs whose ids carry no structure, every tile has a few of the hubs. With the hubs together in the first
+tiles, most arcs of most rows lie there, and a gather along a kron graph takes little more than half of the time. A
+graph whose ids reflect neighborhoods, such as pages ordered by address, is left as it is, and so is one that already
+has this order.
 """
 
 from __future__ import annotations
@@ -31,31 +32,31 @@ __all__ = [
 ]
 
 SEGMENT: Final = 16
-"""Arcs of a row in a tile that are told apart from others: they are added up in registers."""
+"""The least number of a row's arcs in a tile for a segment, which is summed in registers."""
 LEAST_GAIN = 0.125
-"""Of all arcs: so many more are to be in such segments for another order than that of ids."""
-_SAMPLES: Final = 1 << 10  # arcs that are looked at
-_LONGEST: Final = 1 << 15  # arcs of a row that are looked at beside one of them
+"""The least gain, as a share of all arcs in such segments, for another order than by id."""
+_SAMPLES: Final = 1 << 10  # arcs that are sampled
+_LONGEST: Final = 1 << 15  # arcs of a row that are examined around a sampled one
 _CLASSES: Final = 256
-_DENSE: Final = 8  # of so many tiles the densest one is looked at
+_DENSE: Final = 8  # one in so many tiles, the densest, are considered
 _SPAN, _NOWHERE = constants("block_tiles", "SPAN", "NOWHERE")
 
 
 @dataclass(frozen=True, eq=False)
 class SourceOrder:
-    """Where each source is in the tiles."""
+    """The place of each source in the tiles."""
 
     places: Array
-    """The place of each vertex, ``NOWHERE`` where it has no arcs. Empty: the order is that of ids."""
+    """The place of each vertex, ``NOWHERE`` if it has no arcs. Empty: by id."""
     count: int
-    """Of vertices that have a place; 0 where the order is that of ids."""
+    """The number of vertices that have a place; 0 if the order is by id."""
 
 
 BY_ID: Final = SourceOrder(read_only(np.empty(0, np.uint32)), 0)
 
 
 def hubs_first(out_offsets: Array) -> SourceOrder:
-    """Sources by how many arcs they have, to a quarter of a power of two; those of one such class by id.
+    """Sources by their number of arcs, to a quarter of a power of two; within such a class by id.
 
     >>> order = hubs_first(np.array([0, 1, 1, 9, 10], np.uint32))
     >>> order.places[[0, 2, 3]].tolist(), order.count
@@ -81,14 +82,14 @@ def may_gain(out_offsets: Array) -> bool:
         return False
     by_id = np.sort(np.diff(np.append(out_offsets[:-1:step], out_offsets[-1]).astype(np.int64)))[::-1]
     counts, arcs = (column[::-1].astype(np.float64) for column in _classes(out_offsets))
-    left = np.clip(counts.sum() / _DENSE - (np.cumsum(counts) - counts), 0, counts)  # of each class, in that eighth
+    left = np.clip(counts.sum() / _DENSE - (np.cumsum(counts) - counts), 0, counts)  # in that eighth, by class
     by_arcs = (arcs * np.divide(left, counts, out=np.zeros(_CLASSES), where=counts > 0)).sum()
     dense = -(-tiles_of_sources(len(out_offsets) - 1) // _DENSE)
     return bool(by_arcs - by_id[:dense].sum() >= LEAST_GAIN * num_arcs)
 
 
 def tiles_of_sources(num_sources: int) -> int:
-    """Into how many tiles so many sources are cut.
+    """The number of tiles for so many sources.
 
     >>> tiles_of_sources(1 << 20)
     32
@@ -97,7 +98,7 @@ def tiles_of_sources(num_sources: int) -> int:
 
 
 def _classes(out_offsets: Array) -> tuple[Array, Array]:
-    """How many vertices are in each class of degrees, and how many arcs they have; without those that have none."""
+    """The number of vertices and of arcs in each class of degrees, without vertices that have no arcs."""
     from dromos.engines.cpu import source_order_kernels as kernels
 
     counts, arcs = np.zeros(_CLASSES, np.int64), np.zeros(_CLASSES, np.int64)
@@ -107,9 +108,9 @@ def _classes(out_offsets: Array) -> tuple[Array, Array]:
 
 
 def better_order(out_offsets: Array, offsets: Array, sources: Array) -> SourceOrder:
-    """The order in which more of a graph's arcs are in long segments; some in-rows of it, or all, are looked at.
+    """The order that puts more of a graph's arcs into long segments; examines some in-rows of it, or all.
 
-    By the graph alone: the digits of sums depend on it.
+    It depends on the graph alone, since the digits of sums depend on it.
 
     >>> import dromos as dr
     >>> ring = dr.generators.cycle(5)
@@ -135,10 +136,10 @@ def better_order(out_offsets: Array, offsets: Array, sources: Array) -> SourceOr
 def place_sources(
     order: SourceOrder, offsets: Array, sources: Array, into: Array, longest: int, tiles: int, threads: int
 ) -> None:
-    """The places of the sources of rows, whose offsets begin with 0; where a row has many arcs, tile by tile.
+    """Write the places of the sources of rows, whose offsets begin with 0; tile by tile if a row has many arcs.
 
-    They may be put ``into`` the same memory. Rows with more than ``longest`` arcs are left out. Of rows of many
-    thousands it is tile by tile in pieces.
+    ``into`` may be the same memory. Rows with more than ``longest`` arcs are left out. Rows of many thousands of arcs
+    are sorted tile by tile within pieces.
 
     >>> order, sources = hubs_first(np.array([0, 1, 1, 9, 10], np.uint32)), np.array([3, 0, 2], np.uint32)
     >>> place_sources(order, np.array([0, 1, 3], np.uint32), sources, sources, 9, 1, 1)

@@ -1,4 +1,4 @@
-"""Sources, and rows of blocks, by the number of their arcs, and rows with arcs in that order; see ``source_order``."""
+"""Kernels that order sources, and rows of blocks, by their number of arcs; see ``source_order``."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -9,7 +9,7 @@ from dromos.intrinsics import atomic_add, load, store
 from dromos.jit import inline, kernel
 
 ROWS = 64  # that a thread takes at a time
-PIECE = 1 << 14  # arcs of a row that are put in order together
+PIECE = 1 << 14  # arcs of a row that are sorted together
 CLASSES = 256  # of degrees
 
 
@@ -25,7 +25,7 @@ def _class_of(offsets, v):
 
 @kernel
 def count_classes(thread, threads, offsets, counts, arcs):
-    """How many vertices each class has, and how many arcs they have."""
+    """Count the vertices of each class, and their arcs."""
     for v in range(offsets.size - 1):
         kind = _class_of(offsets, v)
         counts[kind] += 1
@@ -34,7 +34,7 @@ def count_classes(thread, threads, offsets, counts, arcs):
 
 @kernel
 def place_by_class(thread, threads, offsets, starts, nowhere, places):
-    """The places of vertices, ``nowhere`` without arcs; ``starts`` are where the classes begin, and are moved."""
+    """Write the places of vertices, ``nowhere`` without arcs; ``starts`` are where classes begin, and are advanced."""
     for v in range(offsets.size - 1):
         kind, place = _class_of(offsets, v), nowhere
         if kind > 0:
@@ -50,9 +50,9 @@ def _class_of_row(offsets, row, longest):
 
 @kernel
 def number_rows(thread, threads, offsets, longest, firsts, places, listed, counts, starts, cursor):
-    """The numbers of rows in their blocks, by class, and which row has each number; see ``row_numbers``.
+    """Number the rows of each block by class, and list the row of each number; see ``row_numbers``.
 
-    ``starts`` has ``CLASSES`` places for each thread.
+    ``starts`` has ``CLASSES`` entries for each thread.
     """
     mine = thread * CLASSES
     while True:
@@ -83,7 +83,7 @@ def number_rows(thread, threads, offsets, longest, firsts, places, listed, count
 
 @kernel
 def count_in_segments(thread, threads, offsets, sources, places, picked, rows, span, long, longest, found):
-    """How many of the ``picked`` arcs have so many others of their row in their tile: by ids, and by ``places``."""
+    """How many ``picked`` arcs have at least ``long`` arcs of their row in their tile: by id, and by ``places``."""
     shift = np.int64(load(offsets, 0))
     for sample in range(picked.size):
         at, row = load(picked, sample), load(rows, sample)
@@ -101,9 +101,9 @@ def count_in_segments(thread, threads, offsets, sources, places, picked, rows, s
 
 @inline
 def _place_piece(sources, places, begin, end, span, placed, piece, own, starts, tiles, mine):
-    """Put the places of some arcs tile by tile: count those of each tile, see where tiles begin, and write them.
+    """Write the places of some arcs tile by tile: count those of each tile, find where tiles begin, and write them.
 
-    Places are looked up in a loop of their own, so that a core waits for many of them at a time.
+    Places are looked up in a separate loop, so that a core has many such reads in flight.
     """
     for arc in range(begin, end):
         store(piece, own + arc - begin, load(places, load(sources, arc)))
@@ -126,10 +126,11 @@ def _place_piece(sources, places, begin, end, span, placed, piece, own, starts, 
 
 @kernel
 def place_sources(thread, threads, offsets, sources, places, longest, span, long, placed, piece, starts, cursor):
-    """The places of the sources of rows; tile by tile where a row has ``long`` arcs or more.
+    """Write the places of the sources of rows; tile by tile if a row has ``long`` arcs or more.
 
-    ``placed`` may be the memory of ``sources``. Rows with more than ``longest`` arcs are left out. ``piece`` has room
-    for arcs that are put in order together, and ``starts`` a zero for each tile, before and after; for each thread.
+    ``placed`` may be the memory of ``sources``. Rows with more than ``longest`` arcs are left out. Each thread has its
+    own room in ``piece``, for arcs that are sorted together, and in ``starts``, which has a zero for each tile before
+    and after the call.
     """
     rows, tiles = offsets.size - 1, starts.size // threads
     while True:

@@ -1,4 +1,4 @@
-"""How rows are cut into tiles of sources; see ``tiles``. Each row belongs to one thread, and so do its segments."""
+"""Kernels that split rows into tiles of sources; see ``tiles``. Each row and its segments belong to one thread."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -9,12 +9,12 @@ from dromos.intrinsics import atomic_add, load
 from dromos.jit import kernel
 
 ROWS = 16  # that a thread takes at a time
-SHIFT = 16  # of a source's id: the rest is the number of its tile
+SHIFT = 16  # right shift that turns a source's id into the number of its tile
 
 
 @kernel
 def count_segments(thread, threads, offsets, ends, counts, cursor):
-    """The arcs of each segment, one place behind it: sums over all of them are where segments begin."""
+    """Count the arcs of each segment, at its index plus one: prefix sums are where segments begin."""
     rows = offsets.size - 1
     shift = np.int64(load(offsets, 0))
     while True:
@@ -29,7 +29,7 @@ def count_segments(thread, threads, offsets, ends, counts, cursor):
 
 @kernel
 def fill_segments(thread, threads, offsets, ends, places, sources, cursor):
-    """The sources of each segment; ``places`` are where segments begin, and are moved."""
+    """Write the sources of each segment; ``places`` are where segments begin, and are advanced."""
     rows = offsets.size - 1
     shift = np.int64(load(offsets, 0))
     while True:

@@ -1,7 +1,7 @@
-"""Long in-rows cut into tiles of sources, so that what a tile gathers from fits a core's own cache.
+"""Long in-rows split into tiles of sources, so that the values of a tile's sources fit a core's private cache.
 
-A hub's row reaches over all sources, and a gather from a table of a hundred megabytes waits for memory at nearly every
-arc. Tile after tile, all rows read one small piece of the table. An arc of a tile is told by 16 bits, half of an id.
+A hub's row covers all sources, and a gather from a table of a hundred megabytes waits for memory at nearly every arc.
+Tile after tile, all rows read one small piece of the table. An arc of a tile is stored in 16 bits, half of an id.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from dromos.parallel import run_team
 __all__ = ["LEAST_ARCS", "LEAST_SEGMENT", "SPAN", "Tiles", "tiles_of"]
 
 SPAN: Final = 1 << 16
-"""Sources of a tile; as in the kernels."""
+"""Sources of a tile; the kernels have the same constant."""
 LEAST_ARCS = 1 << 21
-"""Of a slice: below, the table is small or the gain is."""
+"""Least number of arcs of a slice: below, the table or the gain is small."""
 LEAST_SEGMENT = 8
-"""Arcs that a row has in a tile on average: with fewer, walking the segments costs more than is gained."""
+"""Least average number of arcs of a row in a tile: with fewer, walking the segments costs more than is gained."""
 _kept = IdentityCache()
 
 
@@ -36,11 +36,11 @@ class Tiles:
     starts: Array
     """Where each segment begins, and where the last one ends."""
     sources: Array
-    """Of each arc, counted from the first source of its tile."""
+    """The source of each arc, counted from the first source of its tile."""
 
 
 def tiles_of(shape: GraphShape, piece: GraphSlice, threads: int) -> Tiles | None:
-    """The tiles of a slice of in-rows, kept as long as the graph lives; None where rows are too short for that.
+    """The tiles of a slice of in-rows, kept while the graph lives; None if its rows are too short.
 
     >>> import dromos as dr
     >>> graph = dr.generators.path(3)
@@ -50,11 +50,11 @@ def tiles_of(shape: GraphShape, piece: GraphSlice, threads: int) -> Tiles | None
     rows, arcs = piece.stop - piece.start, piece.num_arcs
     if arcs < LEAST_ARCS:
         return None
-    # vertices behind the last one with out-arcs are nobody's source
+    # vertices after the last one with out-arcs are never sources
     tiles = -(-int(np.searchsorted(shape.offsets, shape.offsets.dtype.type(shape.num_arcs))) // SPAN)
     if tiles < 2 or rows * tiles * LEAST_SEGMENT > arcs:
         return None
-    # the first source tells blocks of a grid apart that have the same rows
+    # the first source distinguishes blocks of a grid that have the same rows
     known, key = _kept.of(shape), (piece.start, piece.stop, int(piece.offsets[0]), arcs, int(piece.targets[0]))
     if key not in known:
         known[key] = _made(piece, tiles, threads)

@@ -1,4 +1,4 @@
-"""What the engine works out about a graph once and needs in every run on it."""
+"""What the engine derives from a graph once and needs in every run on it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Hubs:
     """Rows that are too long for one thread: the vertices, the number of each one's first piece, and their total."""
 
     def __init__(self, offsets: Array, longest: int = HUB_LENGTH) -> None:
-        """``longest`` is the length of a row that is not cut into pieces."""
+        """``longest`` is the greatest length of a row that is not split into pieces."""
         lengths = np.diff(offsets)
         self.vertices = np.flatnonzero(lengths > longest)
         counts = (lengths[self.vertices].astype(np.int64) + PIECE_LENGTH - 1) // PIECE_LENGTH
@@ -47,14 +47,14 @@ class Topology:
         self._weight_sizes: tuple[float, float] | None = None
 
     def in_rows(self, graph: GraphLike) -> Arrays:
-        """The same of the transpose, which is made if there is none yet."""
+        """The rows of the transpose, which is made if there is none yet."""
         if self._in_rows is None:
             transpose = graph.transpose
             self._in_rows = self.rows if transpose is graph else _rows(transpose)
         return self._in_rows
 
     def in_arcs(self, graph: GraphLike) -> Array:
-        """For each arc of :meth:`in_rows` its number among the out-arcs."""
+        """For each arc of :meth:`in_rows` its index among the out-arcs."""
         if self._in_arcs is None:
             weighted = graph.weights is not None
             sides = [(*rows[:2], rows[2] if weighted else None) for rows in (self.rows, self.in_rows(graph))]
@@ -62,19 +62,19 @@ class Topology:
         return self._in_arcs
 
     def in_offsets(self, graph: GraphLike) -> Array:
-        """The offsets of the transpose; while there is none, an empty array of their type.
+        """The offsets of the transpose; an empty array of their type if there is none.
 
-        Another type, or one that can be written to, would be another signature: kernels would be compiled once more as
-        soon as there is a transpose.
+        Another type, or a writable array, would be another signature: kernels would be compiled again as soon as there
+        is a transpose.
         """
         if self._in_rows is None and not getattr(graph, "has_transpose", False):
             return self.rows[0][:0]
         return self.in_rows(graph)[0]
 
     def in_rows_made(self, graph: GraphLike, *, make: bool) -> tuple[Arrays, Array]:
-        """The rows of the transpose and :meth:`reachable`; empty arrays where there is none, unless one is to be made.
+        """The rows of the transpose and :meth:`reachable`; empty arrays if there is none, unless ``make``.
 
-        A graph that is its own transpose, or has one at hand, needs none made.
+        A graph that is its own transpose, or already has one, needs none made.
         """
         if make or self._in_rows is not None or getattr(graph, "has_transpose", False):
             return self.in_rows(graph), self.reachable(graph)
@@ -83,7 +83,7 @@ class Topology:
 
     @property
     def weight_sizes(self) -> tuple[float, float]:
-        """How large the weights of some arcs are: on average, and the greatest; those that are finite."""
+        """The average and the greatest magnitude of the finite weights in a sample of the arcs."""
         if self._weight_sizes is None:
             weights = self.rows[2]
             sample = np.abs(weights[:: max(1, len(weights) // _SAMPLE)].astype(np.float64))
@@ -106,7 +106,7 @@ class Topology:
         return self._in_hubs
 
     def reachable(self, graph: GraphLike) -> Array:
-        """A bit for each vertex, in words of 64: whether it has in-arcs."""
+        """A bit for each vertex, in 64-bit words: whether it has in-arcs."""
         if self._reachable is None:
             bits = np.zeros((graph.num_vertices + 63) // 64 * 64, dtype=bool)
             bits[: graph.num_vertices] = np.diff(self.in_rows(graph)[0]) != 0
@@ -115,10 +115,10 @@ class Topology:
 
 
 def _rows(graph: GraphLike) -> Arrays:
-    """Offsets, targets and weights; targets without a sign, which widens to an address for nothing.
+    """Offsets, targets and weights; targets are unsigned, which widen to an address at no cost.
 
-    Kernels are compiled for types, so a graph's arrays always have the same: offsets of 4 bytes wherever they fit, and
-    nothing that can be written to, whether it is mapped from a file or not.
+    Kernels are compiled for types, so a graph's arrays always have the same types: 4-byte offsets if they fit, and
+    read-only arrays, whether mapped from a file or not.
     """
     targets = graph.targets
     weights = NO_VALUES if graph.weights is None else graph.weights
@@ -130,7 +130,7 @@ _kept: Final = IdentityCache()
 
 
 def topology(graph: GraphLike) -> Topology:
-    """What is known about ``graph``, from an earlier run if there was one.
+    """What is known about ``graph``, cached across runs.
 
     >>> from dromos.graph import generators
     >>> ring = generators.cycle(5)

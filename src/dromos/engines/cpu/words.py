@@ -1,4 +1,4 @@
-"""Sets of vertices as words of 64 bits, and rows by id."""
+"""Sets of vertices as 64-bit words, and rows by id."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_clear(words: Array, first: int, last: int) -> bool:
 
 
 def rows_of(values: Array, ids: Array) -> Array:
-    """``values[ids]``, by all threads where there are many.
+    """``values[ids]``, by all threads if there are many.
 
     >>> rows_of(np.array([5, 6, 7]), np.array([2, 0])).tolist()
     [7, 5]
@@ -41,7 +41,7 @@ def rows_of(values: Array, ids: Array) -> Array:
 
 
 def words_of(copies: Copies) -> Array:
-    """The marks of copies that tell ids.
+    """The marks of copies, made from their ids.
 
     >>> words_of(Copies(66, 130, np.array([66, 128]), {})).tolist()
     [4, 1]

@@ -1,6 +1,6 @@
 """The engine for CUDA GPUs. Importing it needs no GPU and no CuPy; making an engine does.
 
-Every call asks whether there is a GPU; only where there is one, the engine is loaded.
+Every call checks whether there is a GPU; only if there is one, the engine is loaded.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Values by arc from the device's order to the given one: the way back of what :mod:`rows` does with weights."""
+"""Arc values from the device's order to the given one: the inverse of what :mod:`rows` does with weights."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _THREADS: Final = 256
 
 
 def arcs_in_given_order(graph: GraphLike, copy: DeviceGraph, values: Any) -> Any:
-    """``values`` for each arc of ``copy``, along its out-rows, as ``graph`` orders its arcs; of 8 bytes each.
+    """``values`` for each arc of ``copy``, along its out-rows, in the order of the arcs of ``graph``; of 8 bytes each.
 
     A renumbered row is sorted by the new ids of its targets, and parallel arcs keep their order in it. The same sort
-    says where each of the given arcs went.
+    tells where each of the given arcs went.
     """
     import cupy
 

@@ -1,8 +1,8 @@
 """Large arrays of the host on their way to a device.
 
-Memory that a program gets from the system is not fit for the device to read: a driver copies it through a small buffer
-of its own, on one thread. Here several threads do it, each with buffers that the device reads directly. They run
-compiled code (``staging_kernels.py``) where kernels are loaded already; loading the first takes longer than a copy.
+A device cannot directly read the memory that a program gets from the system. The driver copies it through its own small
+buffer, on one thread. Here several threads do it, each with buffers that the device reads directly. They run compiled
+code (``staging_kernels.py``) if kernels are loaded already; loading the first one takes longer than a copy.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from dromos.parallel import NO_MORE_WORK, num_threads, run_team
 
 __all__ = ["Arrival"]
 
-_CHUNK: Final = 1 << 20  # bytes of a buffer of compiled threads; a copy of fewer takes the device nearly as long
+_CHUNK: Final = 1 << 20  # bytes of a buffer of compiled threads; copying fewer takes the device nearly as long
 _LEAST_CHUNK: Final = 256 << 10
 _SLOTS: Final = 4
 _STREAMS: Final = 8
-_LARGE_CHUNK: Final = 4 << 20  # of Python's threads, which wait for each other at every call
-_MOST_THREADS: Final = 8  # they fill the link; more would keep the thread waiting that starts kernels
+_LARGE_CHUNK: Final = 4 << 20  # bytes for Python's threads, which wait for each other at every call
+_MOST_THREADS: Final = 8  # they saturate the link; more would delay the thread that starts kernels
 _WORTH_STOPPING: Final = 1 << 30  # bytes
 _LOOK_AGAIN: Final = 2e-5  # seconds
 
@@ -44,7 +44,7 @@ class Arrival:
 
         self._given, self._most_threads = np.ascontiguousarray(values), _MOST_THREADS // (1 + beside)
         self._copied = cupy.empty(self._given.shape, self._given.dtype)
-        cupy.cuda.get_current_stream().synchronize()  # nobody writes there any more
+        cupy.cuda.get_current_stream().synchronize()  # no earlier write to it is pending
         self._device, self._context = int(cupy.cuda.Device().id), int(cupy.cuda.driver.ctxGetCurrent())
         self._compiled = _is_compiler_loaded()
         most, least, parts = (_CHUNK, _LEAST_CHUNK, self._most_threads) if self._compiled else (_LARGE_CHUNK, _CHUNK, 4)
@@ -59,16 +59,16 @@ class Arrival:
 
     @classmethod
     def begun(cls, values: Array, after: Arrival | None = None, *, beside: int = 0) -> Arrival:
-        """One that other threads bring; when ``after`` is there, if that is given.
+        """Start an arrival on other threads; after ``after`` has arrived, if that is given.
 
-        ``beside``: how many others come at the same time, with which it shares the threads.
+        ``beside``: how many others are sent at the same time, with which it shares the threads.
         """
         arrival = cls(values, beside)
         threading.Thread(target=arrival._bring_or_tell, args=(after,), daemon=True).start()
         return arrival
 
     def bring(self) -> None:
-        """Copy all of it, several threads at a time."""
+        """Copy all of it, with several threads."""
         threads = max(1, min(num_threads(), self._most_threads, len(self._arrived)))
         if self._compiled:
             self._bring_compiled(threads)
@@ -77,7 +77,7 @@ class Arrival:
             run_team(lambda thread, threads: self._carry(numbers), threads=threads)
 
     def array(self, end: int) -> Any:
-        """The array on the device, when its first ``end`` entries are there."""
+        """The array on the device, once its first ``end`` entries have arrived."""
         needed = -(-end * (self.nbytes // max(len(self), 1)) // self._chunk)
         while self._in_a_row < needed:
             if self._error is not None:
@@ -115,9 +115,9 @@ class Arrival:
             plan[kernels.STAGED], plan[kernels.SIZE] = stage.address, self.nbytes
             plan[kernels.CHUNK], plan[kernels.SLOTS] = self._chunk, _SLOTS
             arguments = (plan, stage.lanes, progress, self._arrived)
-            stop = progress if self.nbytes >= _WORTH_STOPPING else None  # without one, this thread is of the team
+            stop = progress if self.nbytes >= _WORTH_STOPPING else None  # without one, this thread is part of the team
             run_team(kernels.send_chunks, *arguments, threads=threads, stop=stop, stop_value=NO_MORE_WORK)
-            if progress[1]:  # the device may still read the buffers: nobody else gets them
+            if progress[1]:  # the device may still read the buffers: they must not be reused
                 _failed.append((stage, self))
                 raise DeviceError(
                     f"a copy to the GPU failed with the driver's error {progress[1]}; free memory there, or use "
@@ -125,7 +125,7 @@ class Arrival:
                 )
 
     def _carry(self, numbers: count[int]) -> None:
-        """Copy chunks on one thread of Python's."""
+        """Copy chunks on one Python thread."""
         import cupy
 
         address, data = int(self._copied.data.ptr), self._given.reshape(-1).view(np.uint8)
@@ -141,7 +141,7 @@ def _is_compiler_loaded() -> bool:
 
 
 class _Stage:
-    """What compiled threads need: pinned buffers, streams, an event for each buffer."""
+    """The resources of compiled threads: pinned buffers, streams, an event for each buffer."""
 
     def __init__(self, threads: int) -> None:
         import cupy
@@ -160,7 +160,7 @@ class _Stage:
 
 
 class _Lane:
-    """A stream of the current device, and memory that the device reads, for one thread of Python's."""
+    """A stream of the current device, and memory that the device reads, for one Python thread."""
 
     def __init__(self) -> None:
         import cupy
@@ -176,7 +176,7 @@ class _Lane:
         self.stream.synchronize()
 
 
-_stages: dict[int, list[_Stage]] = {}  # by device; kept, since they take longer to make than to use
+_stages: dict[int, list[_Stage]] = {}  # by device; kept, since making them takes longer than using them
 _lanes = IdlePool(_Lane)
 _failed: list[tuple[_Stage, Arrival]] = []  # kept from being freed
 

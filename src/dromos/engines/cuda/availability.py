@@ -16,7 +16,7 @@ from dromos.sizes import available_memory
 __all__ = ["fits", "fits_part", "is_available", "num_devices", "require_device", "room_for_arcs", "why_unavailable"]
 
 _BYTES_A_VERTEX: Final = 100  # offsets both ways, queues, and the fields of a common program with copies
-_LEAST: Final = (7, 0)  # independent threads of a warp: without them a lock held by a lane can block its neighbours
+_LEAST: Final = (7, 0)  # independent threads of a warp: without them a lock held by a lane can block its neighbors
 
 
 @cache
@@ -46,7 +46,7 @@ def why_unavailable() -> str:
 
 
 def _has_driver() -> bool:
-    """Asked before CuPy is imported, which takes half a second."""
+    """Whether there is a driver; checked before CuPy is imported, which takes half a second."""
     try:
         ctypes.CDLL("libcuda.so.1")
     except OSError:
@@ -60,7 +60,7 @@ def is_available() -> bool:
 
 
 def num_devices() -> int:
-    """How many GPUs this process sees, 1 at least: whoever asks for one that is not there is told so."""
+    """How many GPUs this process sees, at least 1: a request for a missing one then raises an error."""
     if why_unavailable():
         return 1
     import cupy
@@ -71,8 +71,8 @@ def num_devices() -> int:
 def fits(graph: GraphLike) -> bool:
     """Whether the memory of a common run fits on the device, and the arcs there or in the free memory of the host.
 
-    Asked where there is a device. Arcs on the host are read over the link, which is slower than the device's memory and
-    still quicker than a CPU goes through them.
+    Requires a device. Arcs on the host are read over the link, which is slower than the device's memory but still
+    faster than a CPU processes them.
     """
     import cupy
 
@@ -84,7 +84,7 @@ def fits(graph: GraphLike) -> bool:
 
 
 def fits_part(arc_bytes: int, num_vertices: int) -> bool:
-    """Whether rows of so many bytes and the fields of so many vertices fit on the device; asked where there is one."""
+    """Whether rows of so many bytes and the fields of so many vertices fit on the device; requires one."""
     import cupy
 
     free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
@@ -92,7 +92,7 @@ def fits_part(arc_bytes: int, num_vertices: int) -> bool:
 
 
 def room_for_arcs(memory: int | None, num_vertices: int) -> int | None:
-    """What a part with fields of so many vertices leaves of ``memory`` bytes of a device; None: nobody counts them."""
+    """What a part with fields of so many vertices leaves of ``memory`` bytes of a device; None: not limited."""
     if memory is None:
         return None
     fixed = _BYTES_A_VERTEX * num_vertices
@@ -106,7 +106,7 @@ def room_for_arcs(memory: int | None, num_vertices: int) -> int | None:
 
 
 def require_device(number: int = 0) -> None:
-    """Raise the error that says why there is no GPU to run on, or none of this number."""
+    """Raise an error that says why there is no GPU to run on, or none of this number."""
     if reason := why_unavailable():
         error = MissingDependencyError if "not installed" in reason else DeviceError
         raise error(f"device='cuda': {reason}. Fix that, or use device='cpu'")

@@ -1,8 +1,8 @@
-"""CUDA sources to machine code, by NVRTC through CuPy, and kept on disk.
+"""Compile CUDA sources to machine code with NVRTC through CuPy, cached on disk.
 
-The name of a cached binary is a hash of all that decides about it: the text, the headers it may include, the options,
-the architecture and the compiler's version. Compilation needs no device, so that a machine without one can check that
-every kernel compiles; only loading does.
+The name of a cached binary is a hash of all that determines it: the text, the headers it may include, the options, the
+architecture and the compiler's version. Compilation needs no device, so that a machine without one can check that every
+kernel compiles; only loading does.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dromos.errors import DeviceError
 __all__ = ["FOLDER", "Module", "as_bytes", "compile_cubin", "headers", "load"]
 
 FOLDER: Final = Path(__file__).with_name("kernels")
-# Contracted multiply-adds would round otherwise than the CPU does; every kernel here waits for memory, not for them.
+# Contracted multiply-adds would round differently from the CPU; every kernel here waits for memory, not for them.
 _OPTIONS: Final = (
     "--std=c++17",
     "--fmad=false",
@@ -44,7 +44,7 @@ def headers() -> Mapping[str, str]:
 def compile_cubin(text: str, name: str, *, arch: str, defines: Sequence[str] = ()) -> bytes:
     """Machine code of ``text`` for an architecture such as ``"sm_90"``; no device is needed.
 
-    Raises :class:`~dromos.errors.DeviceError` with the compiler's own words.
+    Raises :class:`~dromos.errors.DeviceError` with the compiler's message.
     """
     from cupy_backends.cuda.libs import nvrtc
 
@@ -82,14 +82,14 @@ class Module:
     def cooperative_grid(self, kernel: str, block: int, shared: int = 0, most: int = 0) -> int:
         """How many blocks can be on the device at once: the grid of a launch whose blocks wait for each other.
 
-        ``most``: no more than so many on a multiprocessor.
+        ``most``: at most so many on a multiprocessor.
         """
         key = (kernel, block, shared, most)
         if key not in self._grids:
             import cupy
 
             driver, runtime = cupy.cuda.driver, cupy.cuda.runtime
-            runtime.free(0)  # a thread that has not used the device yet gets its context, which the driver asks for
+            runtime.free(0)  # creates the context that the driver needs, on a thread that has none yet
             each = driver.occupancyMaxActiveBlocksPerMultiprocessor(self[kernel].ptr, block, shared)
             count = runtime.deviceGetAttribute(runtime.cudaDevAttrMultiProcessorCount, cupy.cuda.Device().id)
             self._grids[key] = max(1, min(int(each), most or int(each))) * int(count)
@@ -101,7 +101,7 @@ class Module:
 
 
 def as_bytes(argument: Any) -> Any:
-    """A record as its bytes: CuPy has an array describe its type, which takes a record long."""
+    """A record as its bytes: CuPy asks an array for a description of its type, which is slow for a record."""
     if not isinstance(argument, np.ndarray) or (argument.dtype.kind == "V" and argument.dtype.names is None):
         return argument
     return argument.view((np.void, argument.nbytes))
@@ -130,7 +130,7 @@ def _key(text: str, arch: str, defines: tuple[str, ...]) -> str:
 
 
 def _cached(text: str, name: str, key: str, arch: str, defines: Sequence[str]) -> bytes:
-    """The binary on disk, or compiled and left there; a folder that cannot be written costs only time."""
+    """The binary from disk, or compiled and stored there; a folder that cannot be written costs only time."""
     kept = f"cuda/{key}.cubin"
     found = disk_cache.read(kept)
     if found is not None:
@@ -141,7 +141,7 @@ def _cached(text: str, name: str, key: str, arch: str, defines: Sequence[str]) -
 
 
 def _renew_lock() -> None:
-    """In a forked child there is nobody who would open the lock that another thread held."""
+    """Make a new lock in a forked child: a thread that held the old one does not exist there."""
     global _lock
     _lock = threading.Lock()
 

@@ -1,11 +1,16 @@
-"""A graph for a GPU: brought there once, renumbered by degree, and kept as long as the host's graph lives.
+"""A graph for a GPU: copied there once, renumbered by degree, and kept as long as the host's graph lives.
 
-What does not fit the device stays in the host's memory, where kernels read it in place: the rows of the least degrees.
+Rows that do not fit the device, those of the least degrees, stay in the host's memory, where kernels read them in
+place.
 
-Vertices are renumbered by falling in-degree. Then vertices of one degree class (a thread's, a warp's, a block's work)
-are a range of ids; what is gathered most often lies together, in few cache lines; a row's first neighbours are its
-greatest hubs, which is where a pull finds an active one soonest; and vertices without edges come last, where nobody
-looks. Programs never see it: their ``id`` is the given one.
+Vertices are renumbered by descending in-degree. This has several advantages:
+
+- Vertices of one degree class (the work of a thread, a warp or a block) are a range of ids.
+- The values that are gathered most often are adjacent, in few cache lines.
+- A row's first neighbors are its greatest hubs, among which a pull finds an active one soonest.
+- Vertices without edges come last, where kernels need not look.
+
+Programs never see the new ids: their ``id`` is the given one.
 """
 
 from __future__ import annotations
@@ -47,10 +52,10 @@ CLASS_DEGREES = (2048, 256, 32, 16, 8, 4, 2, 1)
 
 
 class DeviceGraph:
-    """Rows along out-arcs and in-arcs (one object where the graph is symmetric), and the names of their vertices.
+    """Rows along out-arcs and in-arcs (one object if the graph is symmetric), and the ids of their vertices.
 
-    ``ids[v]`` is the given id of the device's vertex ``v`` and ``rank`` its inverse; both are None where the given
-    order was kept.
+    ``ids[v]`` is the given id of the device's vertex ``v`` and ``rank`` its inverse; both are None if the given order
+    was kept.
     """
 
     def __init__(
@@ -63,9 +68,9 @@ class DeviceGraph:
         residency: Residency | None = None,
         weight_type: np.dtype[Any] | None = None,
     ) -> None:
-        """``into`` None: the graph is symmetric. ``residency`` None: all of it lies on the device.
+        """``into`` None: the graph is symmetric. ``residency`` None: all of it is on the device.
 
-        ``weight_type``: the type that the weights are kept in, where it is narrower than that of the host's graph.
+        ``weight_type``: the type of the weights, if it is narrower than that of the host's graph.
         """
         self.out, self.into = out, out if into is None else into
         self.residency = Residency() if residency is None else residency
@@ -73,16 +78,16 @@ class DeviceGraph:
         self.num_vertices, self.num_arcs = len(out.offsets) - 1, len(out.targets)
         self.symmetric = into is None
         self.modules: dict[Any, Module] = {}
-        """Kernels of programs that ran on it, by what they were compiled for."""
+        """Kernels of programs that ran on it, by their compilation keys."""
         self._pieces: dict[tuple[bool, bool], RowPieces] = {}
         self.ways: dict[Any, dict[Way, float]] = {}
-        """How long the ways of rows over the link took programs that ran on it (``over_link.py``)."""
+        """How long programs took on it by each way of getting rows over the link (``over_link.py``)."""
         self.idle: dict[Any, Any] = {}
-        """Runs that have ended, whose memory the next ones take (``engine.py``)."""
+        """Finished runs, whose memory the next ones reuse (``engine.py``)."""
 
     @classmethod
     def from_host(cls, graph: GraphLike, *, renumber: bool = True, residency: Residency | None = None) -> DeviceGraph:
-        """Bring a graph and its transpose to the current device, as much of them as ``residency`` says."""
+        """Copy a graph and its transpose to the current device, as much of them as ``residency`` says."""
         import cupy
 
         try:
@@ -116,16 +121,16 @@ class DeviceGraph:
 
     @classmethod
     def _placed(cls, rows: list[Rows], renumber: bool, residency: Residency | None) -> DeviceGraph:
-        """From rows whose offsets are on the device and whose arcs may be on the host."""
+        """A graph from rows whose offsets are on the device and whose arcs may be on the host."""
         where = Residency() if residency is None else residency
         scratch = where.scratch or free_bytes() // 2
         narrow = None
-        if rows[0].weights is not None and where.weights_share < 1:  # over the link bytes count
+        if rows[0].weights is not None and where.weights_share < 1:  # over the link, bytes count
             found = narrow_weights(rows[0].weights)
             narrow = None if found == rows[0].weights.dtype else found
         first, others = on_its_way(rows[0], scratch), rows[1:]
         names = _order(rows[-1].offsets, first.targets.dtype) if renumber else None
-        rows.clear()  # arcs that have come are held by ``first`` alone
+        rows.clear()  # only ``first`` holds arcs that have arrived
 
         def place(side: Rows) -> Rows:
             return place_rows(
@@ -135,7 +140,7 @@ class DeviceGraph:
             )  # fmt: skip
 
         placed = [place(first)]
-        del first  # and the memory that it came through
+        del first  # and its staging memory
         placed += [place(on_its_way(side, scratch)) for side in others]
         ids, rank = (None, None) if names is None else names
         into = placed[1] if others else None
@@ -145,7 +150,7 @@ class DeviceGraph:
     def classes(self) -> tuple[int, ...]:
         """Where the classes of :data:`CLASS_DEGREES` end, as ids; vertices beyond the last have no in-arcs.
 
-        Exact only in the device's own order; in the given order everything is one class, a warp's.
+        Exact only in the device's own order; in the given order all vertices form one class, a warp's.
         """
         import cupy
 
@@ -158,13 +163,13 @@ class DeviceGraph:
 
     @cached_property
     def packed(self) -> PackedRows | None:
-        """The in-rows that lie on the host, packed; None where there are none, or the host has no room for them."""
+        """The in-rows on the host, packed; None if there are none, or the host has no memory for them."""
         if self.ids is None or not self.into.targets_on_host:  # in the given order rows need not ascend
             return None
         try:
             with told_when_full("packs"):
                 return pack_rows(self.into, self.classes)
-        except DeviceError:  # rows are read as they are
+        except DeviceError:  # rows are read unpacked
             return None
 
     @cached_property
@@ -172,7 +177,7 @@ class DeviceGraph:
         return RowBuffers(self.residency.buffers)
 
     def row_pieces(self, into: bool, weights: bool) -> RowPieces:
-        """The rows of one direction, with their weights or without, in pieces that can be copied to the device."""
+        """The rows of one direction, with or without their weights, in pieces that can be copied to the device."""
         key = into and not self.symmetric, weights
         if key not in self._pieces:
             self._pieces[key] = RowPieces(self.into if into else self.out, weights, self._row_buffers)
@@ -187,7 +192,7 @@ class DeviceGraph:
 
     @cached_property
     def mean_weight(self) -> float:
-        """The mean of the weights' sizes; 1 without weights."""
+        """The mean magnitude of the weights; 1 without weights."""
         import cupy
 
         weights = self.out.weights
@@ -199,13 +204,13 @@ class DeviceGraph:
 
     @cached_property
     def bucket_width(self) -> float:
-        """The first width of a bucket of priorities: narrow where there are many arcs to choose from."""
+        """The first width of a bucket of priorities: narrow if there are many arcs to choose from."""
         degree = max(self.num_arcs / max(self.num_vertices, 1), 1.0)
         return max(64 * self.mean_weight / degree**2, 1e-300)
 
     @cached_property
     def record(self) -> Any:
-        """The structure ``Graph`` of the kernels: where its arrays are, without packed rows."""
+        """The structure ``Graph`` of the kernels: the addresses of its arrays, without packed rows."""
         record = np.zeros(1, graph_type)
         for names, rows in (
             (("offsets", "targets", "weights"), self.out),
@@ -218,13 +223,13 @@ class DeviceGraph:
 
     @property
     def nbytes(self) -> int:
-        """What the graph takes of the device's memory."""
-        packed = self.__dict__.get("packed")  # where a run has asked for them
+        """The graph's size in device memory."""
+        packed = self.__dict__.get("packed")  # if a run has used them
         tables = 0 if packed is None else packed.nbytes
         return self.out.nbytes + (0 if self.symmetric else self.into.nbytes) + tables + self._row_buffers.nbytes
 
     def is_over_link(self, weights: bool) -> bool:
-        """Whether some of the arcs lie in the host's memory; with ``weights``, or some of the weights."""
+        """Whether some of the arcs are in the host's memory; with ``weights``, or some of the weights."""
         sides = (self.out, self.into)
         return any((rows.on_host if weights else rows.targets_on_host) > 0 for rows in sides)
 
@@ -241,7 +246,7 @@ class DeviceGraph:
 
 _Copies = dict[tuple[int, bool], DeviceGraph]  # by device, and by whether vertices were renumbered
 _kept: dict[int, tuple[weakref.ref[Any], _Copies]] = {}  # by the id of the host's graph, which may not be hashable
-_lock = threading.RLock()  # a graph may be collected, and its copies dropped, in the middle of what is done here
+_lock = threading.RLock()  # a graph may be collected, and its copies dropped, while this module runs
 
 
 def _renew_lock() -> None:
@@ -267,9 +272,9 @@ def _drop(key: int) -> None:
 
 
 def device_graph(graph: GraphLike, *, renumber: bool = True, need: Need | None = None) -> DeviceGraph:
-    """``graph`` for the current device: brought there by the first call, found by the next ones.
+    """``graph`` for the current device: copied by the first call, cached for the next ones.
 
-    ``need`` says how much of the device's memory it may take; unless given, any copy will do, or what is free.
+    ``need`` says how much of the device's memory it may take; by default, any copy will do, or what is free.
     """
     import cupy
 
@@ -304,7 +309,7 @@ def keep(graph: GraphLike, copy: DeviceGraph, *, renumber: bool = True) -> None:
 
 
 def forget(graph: GraphLike | None = None, *, others: bool = False) -> None:
-    """Free the copies of ``graph`` (of all graphs, if it is None); ``others``: of all the others instead."""
+    """Release the copies of ``graph`` (of all graphs, if it is None); ``others``: of all the others instead."""
     import cupy
 
     with _lock:
@@ -319,7 +324,7 @@ def forget(graph: GraphLike | None = None, *, others: bool = False) -> None:
 
 
 def _order(offsets: Any, dtype: np.dtype[Any]) -> tuple[Any, Any] | None:
-    """Vertices by falling degree: the given id of each new vertex, and the inverse; None where ids are to stay."""
+    """Vertices by descending degree: the given id of each new vertex, and the inverse; None if ids are to stay."""
     n = len(offsets) - 1
     return None if n < 2 or dtype != np.int32 else order_by_degree(offsets, dtype)
 

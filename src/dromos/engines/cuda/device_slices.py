@@ -1,4 +1,4 @@
-"""Slices of a graph in the memory of a GPU: copied when they are first used, and kept while there is room."""
+"""Slices of a graph in the memory of a GPU: copied on first use, and kept while there is room."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = [
     "DeviceSlice", "clipped_offsets", "device_offsets", "device_slice", "keep_slice", "no_room", "offsets_dtype",
 ]  # fmt: skip
 
-_SPARED: Final = 4  # a slice stays if the free memory is so many times its size: fields and boxes want room too
+_SPARED: Final = 4  # a slice stays if the free memory is so many times its size: fields and boxes need room too
 _SCRATCH: Final = 64 << 20  # bytes of the device that may be used while arcs are copied to the host's memory
 _kept = IdentityCache()
 
 
 @dataclass(frozen=True)
 class DeviceSlice:
-    """Rows on the device, and where whole arrays would begin of which they are a piece."""
+    """Rows on the device, and the virtual starts of the whole arrays of which they are a piece."""
 
     rows: Rows
     offsets: int
@@ -39,10 +39,10 @@ class DeviceSlice:
     classes: tuple[int, ...]
     """The ends of the classes of :data:`~dromos.engines.cuda.device_graph.CLASS_DEGREES`, as vertices."""
     room: int | None = None
-    """The bytes of the device that the arcs were given; None: all that they take."""
+    """The device memory granted to the arcs in bytes; None: all that they take."""
 
     def suits(self, room: int | None) -> bool:
-        """Whether it would lie where it does if the arcs were given ``room``."""
+        """Whether the placement would be the same if the arcs were granted ``room``."""
         if self.room == room:
             return True
         arcs = (self.rows.targets, self.rows.weights)
@@ -51,7 +51,7 @@ class DeviceSlice:
 
 
 def offsets_dtype(num_arcs: int) -> np.dtype[Any]:
-    """The type of positions among a graph's arcs: four bytes where they fit.
+    """The type of positions among a graph's arcs: four bytes if they fit.
 
     >>> offsets_dtype(10), offsets_dtype(2**32)
     (dtype('uint32'), dtype('int64'))
@@ -60,7 +60,7 @@ def offsets_dtype(num_arcs: int) -> np.dtype[Any]:
 
 
 def no_room(what: str) -> DeviceError:
-    """The error for what the current device has no memory for; what nobody uses any more is given back."""
+    """The error for a lack of memory on the current device; releases unused memory."""
     import cupy
 
     cupy.get_default_memory_pool().free_all_blocks()
@@ -72,7 +72,7 @@ def no_room(what: str) -> DeviceError:
 
 
 def device_offsets(shape: GraphShape, direction: Direction) -> Any:
-    """The offsets of all rows on the current device; those of the in-rows are made from the degrees."""
+    """The offsets of all rows on the current device; those of the in-rows are computed from the degrees."""
     import cupy
 
     known, key = _kept.of(shape), (int(cupy.cuda.Device().id), direction)
@@ -88,7 +88,7 @@ def device_offsets(shape: GraphShape, direction: Direction) -> Any:
 
 
 def clipped_offsets(shape: GraphShape, piece: GraphSlice, direction: Direction) -> Any:
-    """As :func:`device_offsets`, where all rows outside ``piece`` are empty; kept with the graph."""
+    """As :func:`device_offsets`, with all rows outside ``piece`` empty; kept with the graph."""
     import cupy
 
     known = _kept.of(shape)
@@ -110,15 +110,15 @@ def device_slice(
 ) -> DeviceSlice:
     """``piece`` on the current device: the same arcs of the same graph are copied once, while there is room.
 
-    ``room``: the most bytes that the arcs of a part may take of the device, both ways; the last ones lie in the host's
-    memory, where kernels read them in place. ``block``: what block of a grid the piece is.
+    ``room``: the most device memory for the arcs of a part, both ways, in bytes; the last ones are in the host's
+    memory, where kernels read them in place. ``block``: the block of a grid that the piece is.
     """
     import cupy
 
     known = _kept.of(shape)
     shared = block is None and _is_symmetric(shape)
     if shared:
-        direction = "push"  # in-rows are out-rows, and are there once
+        direction = "push"  # in-rows are out-rows, and are stored once
     key = _key(piece, direction, block)
     if room is not None and not shared:
         room //= 2
@@ -136,7 +136,7 @@ def device_slice(
 
 
 def keep_slice(shape: GraphShape, piece: GraphSlice, rows: Rows) -> None:
-    """Take ``rows``, which are on the current device, for those of ``piece``, out of a symmetric graph.
+    """Use ``rows``, which are on the current device, as those of ``piece`` of a symmetric graph.
 
     Their offsets are those of all rows of the graph.
     """
@@ -184,12 +184,12 @@ def _uploaded(shape: GraphShape, piece: GraphSlice, room: int | None) -> DeviceS
 
 
 def _begins(array: Any, first: int) -> int:
-    """Where an array would begin of which ``array`` is the piece from ``first`` on, modulo the range of addresses."""
+    """The virtual start of the array of which ``array`` is the piece from ``first`` on, modulo the address range."""
     return (int(array.data.ptr) - first * int(array.itemsize)) % 2**64
 
 
 def _classes(degrees: Array, start: int) -> tuple[int, ...]:
-    """Where rows are in falling order of their lengths, the classes are ranges; else all rows are a warp's.
+    """The classes as ranges, if rows are in descending order of their lengths; otherwise all rows are a warp's.
 
     >>> _classes(np.array([3000, 40, 1, 0]), 5), _classes(np.array([1, 2]), 5)
     ((6, 6, 7, 7, 7, 7, 7, 8), (5, 7, 7, 7, 7, 7, 7, 7))

@@ -1,8 +1,8 @@
 """A host's graph divided among parts by a device: rows get new ids and a new order, and those of its own parts stay.
 
-The arcs go to the device once, as they lie on the host, which copies at the rate of the link and does nothing else. The
-device renames and sorts each piece as it comes. Rows of other processors' parts then go back to the host, into memory
-that other threads have made ready meanwhile.
+The arcs go to the device once, as they are on the host, which copies at the rate of the link and does nothing else. The
+device renames and sorts each piece as it arrives. Rows of other processors' parts then return to the host, into memory
+that other threads have prepared meanwhile.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from dromos.parallel import num_threads, run_team
 
 __all__ = ["Divided", "can_divide", "divided"]
 
-_BYTES_PER_VERTEX: Final = 64  # of the device: offsets, degrees, their order, new ids
+_BYTES_PER_VERTEX: Final = 64  # device memory: offsets, degrees, their order, new ids
 _SMALL_PAGE: Final = 4 << 10
-_NAMES_THREADS, _ROOM_THREADS = 3, 3  # others bring the arcs meanwhile, which they must not slow down
+_NAMES_THREADS, _ROOM_THREADS = 3, 3  # other threads send the arcs meanwhile, and must not be slowed down
 
 
 class Divided(NamedTuple):
@@ -38,7 +38,7 @@ class Divided(NamedTuple):
     old_ids: Array
     new_ids: Array
     rows: CsrArrays
-    """Those of the host; there is room for all, and those of parts that did not stay on the device are filled."""
+    """The rows on the host; there is room for all, and those of parts that did not stay on the device are filled."""
     bounds: tuple[int, ...]
     """Part ``i`` has the vertices ``bounds[i]..bounds[i + 1]``."""
     stayed: dict[int, Rows]
@@ -46,9 +46,9 @@ class Divided(NamedTuple):
 
 
 def can_divide(graph: Graph, memory: int | None = None) -> bool:
-    """Whether the current device can, and has memory for it: all arcs are there for a moment, more than once.
+    """Whether the current device supports it, and has the memory: for a moment it holds all arcs, more than once.
 
-    ``memory``: the most bytes that may be taken; None: half of what is free.
+    ``memory``: the most bytes that may be used; None: half of what is free.
     """
     weights = 0 if graph.weights is None else graph.weights.nbytes
     needed = _BYTES_PER_VERTEX * graph.num_vertices + 3 * (graph.targets.nbytes + weights)
@@ -61,9 +61,9 @@ def can_divide(graph: Graph, memory: int | None = None) -> bool:
 
 
 def divided(graph: Graph, shares: Sequence[float], split: Split, stay: Collection[int]) -> Divided:
-    """The rows of a symmetric graph by part, and by falling degree in each; each row is sorted.
+    """The rows of a symmetric graph by part, and by descending degree in each; each row is sorted.
 
-    Vertices of one degree and parallel arcs stay in their order. ``shares``: the part of the arcs that each part gets.
+    Vertices of one degree and parallel arcs stay in their order. ``shares``: the share of the arcs that each part gets.
     ``split``: which vertices the first part gets. ``stay``: the parts whose rows are to stay on the current device.
     """
     import cupy
@@ -78,20 +78,20 @@ def divided(graph: Graph, shares: Sequence[float], split: Split, stay: Collectio
     device, names = cupy.cuda.Device(), (old_ids, rank, offsets)
 
     def fetch_names() -> list[Array]:
-        with device, cupy.cuda.Stream(non_blocking=True):  # they are there: nothing of the other stream is waited for
+        with device, cupy.cuda.Stream(non_blocking=True):  # the data is there: no need to wait for the other stream
             return [to_host(values, huge_zeros(len(values), values.dtype), _NAMES_THREADS) for values in names]
 
     def make_room() -> list[Array | None]:
         arrays = (graph.targets, graph.weights)
         return [None if array is None else _room_for(array, leaving) for array in arrays]
 
-    with ThreadPoolExecutor(2) as helpers:  # they work while arcs come
+    with ThreadPoolExecutor(2) as helpers:  # they work while arcs arrive
         names_there, room = helpers.submit(fetch_names), helpers.submit(make_room)
         placed = place_rows(
             given.offsets, given.targets, given.weights, (old_ids, rank), scratch=free_bytes() // 2,
             given_offsets=graph.offsets,
         )  # fmt: skip
-        del given  # and the memory that arcs came through
+        del given  # and the staging memory of the arcs
         host_arrays = room.result()
         for values, into in zip((placed.targets, placed.weights), host_arrays, strict=True):
             for begin, end in leaving:
@@ -105,13 +105,13 @@ def divided(graph: Graph, shares: Sequence[float], split: Split, stay: Collectio
 
 
 def _part_of(rows: Rows, begin: int, end: int) -> Rows:
-    """The arcs ``begin..end`` in arrays of their own, so that the others can go."""
+    """The arcs ``begin..end`` in separate arrays, so that the others can be released."""
     weights = None if rows.weights is None else rows.weights[begin:end].copy()
     return Rows(rows.offsets, rows.targets[begin:end].copy(), weights)
 
 
 def _room_for(array: Array, filled: Sequence[tuple[int, int]]) -> Array:
-    """Room for all arcs, and pages for those that will be filled."""
+    """Room for all arcs, with pages for those that will be filled."""
     found = sparse_zeros(len(array), array.dtype, filled)
     step = _SMALL_PAGE // array.itemsize
     for begin, end in filled:

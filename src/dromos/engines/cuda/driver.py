@@ -16,5 +16,5 @@ def driver() -> ctypes.CDLL:
 
 @cache
 def address_of(function: str) -> int:
-    """Where a function of the driver begins, for compiled code that calls it."""
+    """The address of a driver function, for compiled code that calls it."""
     return ctypes.cast(getattr(driver(), function), ctypes.c_void_p).value or 0

@@ -1,8 +1,8 @@
-"""Programs on a GPU, a run in the memory of an earlier one where there is such.
+"""Programs on a GPU; a run reuses the memory of an earlier one if possible.
 
-A search of a large graph takes a fraction of a millisecond. Allocating its memory and telling the kernels where all of
-it lies takes as long. So a run that has ended, and of which nothing is asked any more, stays with the graph's copy on
-the device while such runs are small, and the next run of the same program on the same graph takes its memory.
+A search of a large graph takes a fraction of a millisecond. Allocating its memory and passing its addresses to the
+kernels takes as long. So a run that has ended, and is not used any more, stays with the graph's copy on the device
+while such runs are small, and the next run of the same program on the same graph reuses its memory.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ NATIVE: Final = (
     "betweenness", "cdlp", "coloring", "communities", "components", "cores", "edge_betweenness", "forest", "joint",
     "k_core", "matching", "sampling", "similarity", "triangles", "trusses", "walks",
 )  # fmt: skip
-"""Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name, and ``WANTS`` where that is
-more than usual."""
+"""Each is a module of :mod:`dromos.engines.cuda.native` with a function of the same name, and ``WANTS`` if that is more
+than usual."""
 _MOST_IDLE: Final = 256 << 20
-"""Bytes of ended runs that stay beside one graph on the device."""
+"""Bytes of finished runs that are kept with one graph on the device."""
 
 
 @lru_cache(maxsize=16)
@@ -58,7 +58,7 @@ class CudaEngine:
 
     name = "cuda"
     copies_params = True
-    """Arrays of a program's parameters are copied to the device when it is prepared, or lie there already."""
+    """Arrays of a program's parameters are copied to the device when it is prepared, or are there already."""
 
     def __init__(self, options: CudaOptions | Mapping[str, Any] | None = None) -> None:
         require_device()
@@ -68,7 +68,7 @@ class CudaEngine:
     """Its kernel for joint searches takes ``sums``."""
 
     def keeping_results(self) -> CudaEngine:
-        """The same engine, but one that leaves results on the device."""
+        """The same engine, but leaving results on the device."""
         return CudaEngine(_keeping(self.options))
 
     def prepare(self, program: Program, graph: GraphLike) -> CudaExecution:
@@ -102,11 +102,11 @@ class CudaEngine:
         return CudaExecution(program, graph, self.options)
 
     def placed(self, values: Array) -> Any:
-        """The array on the device; the same one if it lies there already."""
+        """The array on the device; the same one if it is there already."""
         return to_device(values) if isinstance(values, np.ndarray) else values
 
     def has_not_finite(self, values: Any) -> Callable[[], bool]:
-        """Begin to look for an infinite number or NaN among doubles on the device; the function waits and tells."""
+        """Begin to look for an infinity or NaN among doubles on the device; the function waits for the answer."""
         return has_not_finite(values)
 
     def shared(self, values: Array) -> Any:
@@ -114,7 +114,7 @@ class CudaEngine:
         return shared_copy(values)
 
     def recycle(self, run: CudaExecution) -> None:
-        """Let the next run have the memory of ``run``, of which nothing may be asked after that."""
+        """Let the next run reuse the memory of ``run``, which must not be used after that."""
         copy, known, options = run.on_device, run.known, run.options
         aliased = options.on_device and copy.rank is None  # the caller has the fields themselves
         size = known.state_bytes(run.program, run.graph)
@@ -144,9 +144,9 @@ class CudaEngine:
             return {key: self._given(graph, copy, values) for key, values in fields.items()}
 
     def _given(self, graph: GraphLike, copy: DeviceGraph, values: Any) -> Any:
-        """A field in the given order, where the options want it.
+        """A field in the given order, placed as the options say.
 
-        A number about the whole graph, and what a kernel has brought to the host, stay as they are.
+        A number about the whole graph, and data that a kernel has copied to the host, stay as they are.
         """
         if isinstance(values, ByArc):
             fields = arcs_in_given_order(graph, copy, values.values)
@@ -160,12 +160,12 @@ class CudaEngine:
 
 
 def _keeps_runs(options: CudaOptions) -> bool:
-    """Not where a run was told how much memory to take."""
+    """False if the options fix how much device memory a run may use (``memory``, ``share``)."""
     return options.memory is None and options.share is None
 
 
 def _key(known: ProgramFacts, options: CudaOptions) -> tuple[Any, ...]:
-    """Runs with equal keys can take each other's memory."""
+    """The key of reusable memory: runs with equal keys can reuse each other's."""
     import cupy
 
     return known, options, int(cupy.cuda.get_current_stream().ptr)

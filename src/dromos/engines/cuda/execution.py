@@ -1,4 +1,4 @@
-"""A program on a GPU between two launches: a launch runs many supersteps, the host starts it and reads a record."""
+"""A program on a GPU between two launches: a launch runs many supersteps; the host starts it and reads a record."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ __all__ = ["CudaExecution"]
 _FINISHED = ("", "frontier empty", "converged")
 _PUSH, _PULL, _SWITCH = range(3)
 _FOREVER = 1 << 62
-_SWITCHING = Constants(beta=24.0)  # a pull here is quick as long as the frontier is a bitmap: it turns back late
-_WIDEST = 4.0  # how many times as wide as the first one a bucket may become
+_SWITCHING = Constants(beta=24.0)  # a pull here is fast as long as the frontier is a bitmap: it turns back late
+_WIDEST = 4.0  # the most by which a bucket may widen, relative to the first one
 _WIDEST_OVER_LINK = 1.0  # a wide bucket sends some vertices twice, and rows in the host's memory cost ten times as much
-_FIRST_ROWS = 64  # rows that are read along with the record, since most runs have no more
+_FIRST_ROWS = 64  # rows that are read together with the record, since most runs have no more
 
 
 class CudaExecution:
@@ -72,21 +72,21 @@ class CudaExecution:
         self._start()
 
     def begin(self, program: Program, graph: GraphLike, copy: DeviceGraph) -> None:
-        """Begin anew in the same memory, with a program of the same class on the same graph, and its copy there."""
+        """Restart in the same memory, with a program of the same class on the same graph, and its copy there."""
         self.buffers.clear()
         self.program, self.graph, self.on_device = program, graph, copy
         self._fill_context(self.arguments["K"][0])
         self._start()
 
     def forget_inputs(self) -> None:
-        """Hold on to the memory alone, until :meth:`begin`."""
+        """Keep only the memory, until :meth:`begin`."""
         del self.program, self.graph, self.on_device, self._params, self._tables, self._over_link
 
     # ---- the interface ---------------------------------------------------------------------------------------------
 
     @property
     def state(self) -> Mapping[str, Array]:
-        """The fields in the given order, copied to the host one by one as they are asked for."""
+        """The fields in the given order, copied to the host one by one on access."""
         self._check_start()
         return HostCopies(self.memory.fields, lambda values: to_host(self.on_device.to_given_order(values)))
 
@@ -112,7 +112,7 @@ class CudaExecution:
         return self._run(self._kernels[key], _PULL if path.direction == "pull" else _PUSH, horizon)
 
     def step_switching(self, horizon: int | None = None) -> Stats:
-        """Up to ``horizon`` supersteps, with the direction switched on the device by the planner's own rule."""
+        """Up to ``horizon`` supersteps; the device switches the direction by the planner's own rule."""
         policy = _PUSH if self.caps.average_degree < self.caps.constants.delta else _SWITCH
         return self._run(Kernel("claiming"), policy, horizon)
 
@@ -134,7 +134,7 @@ class CudaExecution:
         saving.restore(self, saved, stats)
 
     def resume_at(self, stats: Stats) -> None:
-        """Everything on the device is as it was after that step."""
+        """Continue after that step; the data on the device is in place."""
         self._check_start()
         self._superstep, self.stats = stats.superstep, stats
         control, self.rows = self.buffers.read(0)
@@ -147,7 +147,7 @@ class CudaExecution:
         self._unread: Callable[[], Any] | None = None
         self._over_link = OverLink(self) if self.on_device.is_over_link(self.known.weights) else None
         self.rows = np.zeros(0)
-        self._reduced = {  # of no vertices, until a launch folds them
+        self._reduced = {  # over no vertices, until a launch folds them
             f"r_{spec.name}": spec.monoid.identity(self.typed.reduction_type(spec.name)) for spec in self.ir.reductions
         }
         self.stats = self._initialise()
@@ -168,7 +168,7 @@ class CudaExecution:
     def _initialise(self) -> Stats:
         if self.graph.num_vertices == 0:
             return self._statistics(None, 0.0, 0)
-        if self.known.starts_alike:  # what the record would say is known: the first step waits for both
+        if self.known.starts_alike:  # the record's contents are known: the first step waits for both
             self._begin_launch(Kernel("supersteps"), "initialise", 1)
             self._unread = self.buffers.read_later()
             n, arcs = self.graph.num_vertices, self.graph.num_arcs
@@ -181,7 +181,7 @@ class CudaExecution:
         return self._statistics(control, 0.0, 0)
 
     def _check_start(self) -> None:
-        """Look at the record of a start that was not waited for, if there is one."""
+        """Check the record of a start that was not waited for, if there is one."""
         if self._unread is not None:
             control, self._unread = self._unread(), None
             if control["overflowed"]:
@@ -228,7 +228,7 @@ class CudaExecution:
         return self.read_record()
 
     def _begin_launch(self, kernel: Kernel, name: str, horizon: int) -> None:
-        if name != "initialise":  # which sends none
+        if name != "initialise":  # which sends no messages
             self.point_at_messages(kernel)
         clear_counters(self.buffers.report, all_of_them=True)
         self.start_kernel(kernel, name, horizon)
@@ -245,7 +245,7 @@ class CudaExecution:
         return self.options.shape(self.high_diameter and kernel.by_queue)
 
     def read_record(self) -> Any:
-        """What the last launch left, when it has ended."""
+        """Wait for the last launch, and return its record."""
         control, rows = self.buffers.read(_FIRST_ROWS)
         self._check_start()
         self._reduced = control["reduced"]
@@ -256,7 +256,7 @@ class CudaExecution:
         return control
 
     def _module(self, kernel: Kernel) -> Module:
-        """The compiled kernel for this graph, which keeps it for the next run of the program."""
+        """The compiled kernel for this graph; the graph caches it for the next run of the program."""
         if kernel in self._modules:
             return self._modules[kernel]
         graph, block = self.on_device, self._shape(kernel)[0]
@@ -304,7 +304,7 @@ class CudaExecution:
         self._params = fill_params(context, self.program, self.typed, graph.to_device_order)
 
     def point_at_messages(self, kernel: Kernel) -> None:
-        """Give the accumulators, and the copy of what is sent, to kernels that use them."""
+        """Pass the accumulators, and the copy of what is sent, to kernels that use them."""
         if kernel.skeleton == "supersteps":
             for i, array in enumerate(self.memory.offers if kernel.by_source else self.memory.merged):
                 self.arguments["A"][f"a{i}"] = address(array)
@@ -315,7 +315,7 @@ class CudaExecution:
                 self.arguments["P"][f"f_{name}"] = address(array)
 
     def _point_at_packs(self) -> bool:
-        """Whether rows are read in packs; the arguments then tell where they are."""
+        """Whether rows are read in packs; if so, set their addresses in the arguments."""
         packed = self.packed_rows
         if packed is None:
             return False
@@ -324,7 +324,7 @@ class CudaExecution:
 
     @property
     def packed_rows(self) -> PackedRows | None:
-        """The rows on the host in packs, where kernels that read all of them are to take those."""
+        """The rows on the host in packs, if kernels that read all of them are to use these."""
         return self.on_device.packed if self.options.packed and self.always else None
 
     @property
@@ -332,12 +332,12 @@ class CudaExecution:
         return self._over_link is not None and self.options.way in ("pages", "gathered")
 
     def frontier(self) -> Any:
-        """The vertices of the frontier, on the device and in no order; of programs that keep a queue of them."""
+        """The vertices of the frontier, on the device and in no order; for programs that keep a queue of them."""
         control, _ = self.buffers.read(0)
         return self.buffers.queues[int(control["flipped"])][: int(control["size"])]
 
     def _given_by_arc(self, pull: bool) -> Mapping[str, Any]:
-        """The parameters by edge on the device, in the order of the rows that a kernel walks."""
+        """The edge parameters on the device, in the order of the rows that a kernel traverses."""
         if pull not in self._by_arc:
             order = None
             if pull and self.ir.edge_params:

@@ -1,4 +1,4 @@
-"""Streams and pinned memory that wait for their next use: they take longer to make than to use."""
+"""Pool of streams and pinned memory for reuse: making them takes longer than using them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class IdlePool(Generic[T]):
-    """What was made on each device and is idle now.
+    """Objects that were made on each device and are idle now.
 
     >>> pool = IdlePool(list)
     >>> with pool.borrowed(0) as first, pool.borrowed(0) as second:
@@ -29,7 +29,7 @@ class IdlePool(Generic[T]):
 
     @contextmanager
     def borrowed(self, device: int) -> Iterator[T]:
-        """One of the current device, made where none is idle; after an error it is not used again."""
+        """Borrow one of the current device, made if none is idle; after an error it is not reused."""
         idle = self._idle.setdefault(device, [])
         try:
             one = idle.pop()

@@ -1,4 +1,4 @@
-"""The arguments of the kernels of programs, as records on the host: the structures of ``kernels/frame.cuh``."""
+"""The arguments of program kernels as records on the host: the structures of ``kernels/frame.cuh``."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ def reduced_type(typed: TypedProgram) -> np.dtype[Any]:
 
 
 def merged_type(typed: TypedProgram) -> np.dtype[Any]:
-    """Where accumulators lie."""
+    """The addresses of accumulators."""
     return record_type(merged_members(typed))
 
 
 @lru_cache(maxsize=256)
 def control_type(typed: TypedProgram) -> np.dtype[Any]:
-    """What a launch leaves for the host to read."""
+    """The record that a launch leaves for the host to read."""
     return record_of("frame", "Control", {"Slot": _SLOT, "Reduced": reduced_type(typed)})
 
 
 @lru_cache(maxsize=256)
 def arguments_type(typed: TypedProgram) -> np.dtype[Any]:
-    """All that a kernel is given, by value."""
+    """All arguments of a kernel, passed by value."""
     inner = {
         "Graph": graph_type, "Fields": record_type(field_members(typed)),
         "EdgeFields": record_type(edge_members(typed)), "Context": record_type(context_members(typed)),
@@ -76,13 +76,13 @@ def arguments_type(typed: TypedProgram) -> np.dtype[Any]:
 
 
 def levels_of(rows: Array, switched: bool) -> Levels | None:
-    """The supersteps of one step from the rows of ``row_type`` that the device left; None where there is one at most.
+    """The supersteps of one step, from the rows of ``row_type`` that the device left; None if there is at most one.
 
     ``switched``: the device chose the direction of each.
     """
     if len(rows) < 2:
         return None
-    # where nobody asked for the frontier's degrees they were not summed up; a push sends along all of them
+    # if the frontier's degrees were not needed, they were not summed; a push sends along all of them
     arcs = np.where(rows["out"] == 0, rows["messages"], rows["out"]).astype(np.int64)
     pulled = rows["pulled"].astype(bool) if switched else None
     return Levels(rows["frontier"].astype(np.int64), arcs, rows["nanoseconds"] / 1e9, pulled)

@@ -1,4 +1,4 @@
-"""What the link between the host's memory and a GPU does in a second: measured once on a machine, and kept."""
+"""The rates of the link between the host's memory and a GPU: measured once per machine, and cached."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _measure() -> LinkRates:
 
 
 def _gather_rate() -> float:
-    """What all threads could gather at the rate that one does: a bound, which the first superstep corrects."""
+    """What all threads could gather at the rate of a single one: a bound, which the first superstep corrects."""
     rows = np.ones((_BYTES // 4 // _ROW, _ROW), np.int32)
     chosen = np.random.default_rng(1).permutation(len(rows))[: len(rows) // 4]
     out = np.empty((len(chosen), _ROW), np.int32)

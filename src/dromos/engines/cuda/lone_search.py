@@ -1,7 +1,7 @@
 """Supersteps of a search that a part on a GPU runs by itself, in one launch.
 
 When no vertex of the other parts wants a message any more, none crosses the cut. The kernel of whole graphs does the
-rest: rows outside the part are empty, so it takes their vertices for done.
+rest: rows outside the part are empty, so it considers their vertices done.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _BYTE: Final = np.dtype(np.uint8)
 
 
 def least_pulled(num_vertices: int) -> int:
-    """The least frontier that is pulled first.
+    """The least size of a first frontier that is pulled.
 
     >>> least_pulled(240)
     10
@@ -65,7 +65,7 @@ class LoneSearch:
     ) -> None:
         """Start up to ``horizon`` supersteps from a frontier of ``size`` vertices with ``arcs`` out-arcs.
 
-        ``out``, ``into``: the part's rows. ``pull``: all of them pull; else directions are chosen on the device.
+        ``out``, ``into``: the part's rows. ``pull``: all supersteps pull; otherwise the device chooses directions.
         """
         import cupy
 
@@ -89,7 +89,7 @@ class LoneSearch:
         fetch_later(self._rows, self._read, stream)
 
     def finish(self) -> tuple[Any, int, Levels]:
-        """Wait for the kernel: the record that it leaves, the messages, and the supersteps."""
+        """Wait for the kernel; return its record, the messages, and the supersteps."""
         record = self._kernels.record()
         rows = self._read.view(row_type)[: int(record["supersteps"])]
         levels = Levels(

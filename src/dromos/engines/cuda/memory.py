@@ -1,4 +1,4 @@
-"""What a run needs on the device beside the graph: fields, accumulators, queues and bitmaps."""
+"""The device memory of a run beside the graph: fields, accumulators, queues and bitmaps."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ LEVEL_COUNTERS = number_of("stretch", "LEVELS")
 _BUCKETS_BYTES = 3 * (8 + 4)  # of ``kernels/ordered.cuh``: a priority and a size for each of three passes
 _HEAD_ALIGNMENT = 64
 _USUAL_READ = 1 << 16
-"""Bytes: most records with the first rows of a trace are smaller."""
+"""Bytes: most records, including the first rows of a trace, are smaller."""
 
 
 def address(array: Any) -> int:
-    """Where an array lies on the device; 0 for none."""
+    """The device address of an array; 0 for none."""
     return 0 if array is None or array.size == 0 else int(array.data.ptr)
 
 
 def addresses_of(table: Any) -> list[int]:
-    """Where the rows of a table lie."""
+    """The addresses of the rows of a table."""
     return [int(table.data.ptr) + row * table.strides[0] for row in range(len(table))]
 
 
 def fill_params(context: Any, program: Program, typed: TypedProgram, in_order: Callable[[Any], Any]) -> list[Any]:
-    """Write a program's parameters into the context; the arrays that it then points to, which must stay.
+    """Write a program's parameters into the context; return the arrays that it then points to, which must stay alive.
 
-    ``in_order``: per-vertex values as the device orders its vertices.
+    ``in_order`` permutes per-vertex values to the device's order of vertices.
     """
     import cupy
 
@@ -70,7 +70,7 @@ def fill_params(context: Any, program: Program, typed: TypedProgram, in_order: C
 
 
 def edge_params(program: Program, typed: TypedProgram, order: Any = None) -> dict[str, Any]:
-    """A program's parameters by edge on the device; ``order``: the number of each arc among those given, if another."""
+    """A program's edge parameters on the device; ``order``: the index of each arc among those given, if different."""
     import cupy
 
     given = {}
@@ -82,7 +82,7 @@ def edge_params(program: Program, typed: TypedProgram, order: Any = None) -> dic
 
 
 def _on_device(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Given values on the device; one that stands for all is not written out on the host."""
+    """Given values on the device; a broadcast value is not expanded on the host."""
     import cupy
 
     if not isinstance(value, np.ndarray):
@@ -93,7 +93,7 @@ def _on_device(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 class HostCopies(Mapping[str, Array]):
-    """Arrays of the device by name, each copied to the host by ``copy`` when it is looked at."""
+    """Arrays of the device by name, each copied to the host by ``copy`` on access."""
 
     def __init__(self, arrays: Mapping[str, Any], copy: Callable[[Any], Array]) -> None:
         self._arrays, self._copy = arrays, copy
@@ -134,14 +134,14 @@ class State:
 
     @property
     def sent(self) -> dict[str, Any]:
-        """What sources send while their state moves on."""
+        """What sources send while their state changes."""
         if self._sent is None:
             self._sent = self._copies()
         return self._sent
 
     @property
     def merged(self) -> tuple[Any, ...]:
-        """Where messages are merged: the identity everywhere between supersteps."""
+        """The accumulators of messages: the identity everywhere between supersteps."""
         if self._merged is None:
             import cupy
 
@@ -152,13 +152,13 @@ class State:
         return self._merged
 
     def made(self) -> list[str]:
-        """Which of ``merged`` and ``sent`` have been asked for, by the names that they have in a checkpoint."""
+        """Which of ``merged`` and ``sent`` have been allocated, by their names in a checkpoint."""
         kinds = {"merged.": self._merged, "sent.": self._sent}
         return [name for name, arrays in kinds.items() if arrays is not None]
 
     @property
     def offers(self) -> tuple[Any, ...]:
-        """The message of each source, for a pull that makes them once per vertex."""
+        """The message of each source, for a pull that computes them once per vertex."""
         if self._offers is None:
             import cupy
 
@@ -167,7 +167,7 @@ class State:
 
 
 class _Place(NamedTuple):
-    """Pinned memory that records are read through: taking some costs more than a read."""
+    """Pinned memory through which records are read: allocating some costs more than a read."""
 
     memory: Array
     address: int
@@ -179,7 +179,7 @@ class _Place(NamedTuple):
 
 
 _places: list[_Place] = []  # of the usual size, for one reader at a time
-_all_places: list[_Place] = []  # never freed: the device may still write to one that nobody waited for
+_all_places: list[_Place] = []  # never freed: the device may still write to one that was not waited for
 
 
 def _usual_place() -> _Place:
@@ -209,7 +209,7 @@ class Buffers:
         self.buckets = cupy.empty(_BUCKETS_BYTES, cupy.uint8)
 
     def clear(self) -> None:
-        """As they are at the start."""
+        """Reset them to their initial state."""
         self.bits.data.memset_async(0, self.bits.nbytes)
         self.report.data.memset_async(0, self._head)
 
@@ -226,7 +226,7 @@ class Buffers:
         work["buckets"] = int(self.buckets.data.ptr)
 
     def read_later(self) -> Callable[[], Any]:
-        """Begin to copy the control record to the host; the function that is returned waits for it and gives it."""
+        """Begin to copy the control record to the host; the returned function waits for it and returns it."""
         import cupy
 
         size, stream, place = self.control_type.itemsize, cupy.cuda.get_current_stream(), _usual_place()

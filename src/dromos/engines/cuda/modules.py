@@ -1,4 +1,4 @@
-"""What follows from a program with its types: what a run has to know of it, its kernels, and their compiled modules."""
+"""What depends on a program with its types: facts for a run, its kernels, and their compiled modules."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 
 _THREADS: Final = 2048  # resident threads of a multiprocessor
 _QUEUES: Final = 4
-_FIXED: Final = 16 << 20  # the trace, partial sums and what the allocator rounds up
+_FIXED: Final = 16 << 20  # the trace, partial sums and the allocator's rounding
 _facts: Final = IdentityCache()
 _modules: dict[tuple[object, ...], Module] = {}
 
@@ -44,7 +44,7 @@ _modules: dict[tuple[object, ...], Module] = {}
 
 @dataclass(frozen=True, eq=False)
 class ProgramFacts:
-    """What a run has to know of a program, whatever the graph's arrays are.
+    """What a run has to know of a program, independently of the graph's arrays.
 
     There is one object for each typed program, so facts are compared by identity.
     """
@@ -59,27 +59,27 @@ class ProgramFacts:
     weights: bool
     """The weights of the graph are read."""
     in_given_order: bool
-    """Vertices and arcs have to lie in the given order: values by edge are in that of the arcs, those that are read by
-    id in that of the vertices."""
+    """Vertices and arcs have to be in the given order: edge values are in the order of the arcs, and values that are
+    read by id in that of the vertices."""
     dominated: tuple[Path, ...]
-    """Paths that always lose here."""
+    """Paths that are never the fastest here."""
     arguments: np.dtype[Any]
     control: np.dtype[Any]
     reduced_bytes: int
     vertex_bytes: int
-    """What a run takes per vertex beside the graph: fields with copies, accumulators, queues, bitmaps, a result."""
+    """Memory of a run per vertex beside the graph: fields with copies, accumulators, queues, bitmaps, a result."""
     arc_bytes: int
-    """What it takes per arc: the edge fields."""
+    """Memory per arc: the edge fields."""
 
     def state_bytes(self, program: Program, graph: GraphLike) -> int:
-        """What the state, the buffers, the parameters and the results of a run take beside the graph."""
+        """The memory of the state, the buffers, the parameters and the results of a run beside the graph."""
         arrays = (values for values in program.params.values() if np.ndim(values))
         given = sum(int(values.nbytes) for values in arrays if all(values.strides))
         return graph.num_vertices * self.vertex_bytes + graph.num_arcs * self.arc_bytes + 2 * given + _FIXED
 
 
 def facts_of(typed: TypedProgram) -> ProgramFacts:
-    """The facts about ``typed``: found by the first call, kept for the next ones.
+    """The facts about ``typed``, computed once.
 
     >>> import dromos.program as dr
     >>> from dromos.algorithms.bfs import BFS
@@ -120,14 +120,14 @@ def _find_facts(typed: TypedProgram) -> ProgramFacts:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A skeleton (the name of a file in ``kernels/``), and what of it is chosen at compile time."""
+    """A skeleton (the name of a file in ``kernels/``), and its compile-time choices."""
 
     skeleton: str
     pull: bool = False
     topology: bool = False
     by_source: bool = False
     split: bool = False
-    """Messages are sent in launches of their own, one for each range of rows."""
+    """Messages are sent in separate launches, one for each range of rows."""
 
     @property
     def by_queue(self) -> bool:
@@ -136,7 +136,7 @@ class Kernel:
 
     @property
     def defines(self) -> tuple[str, ...]:
-        """The choices, as the preprocessor takes them."""
+        """The choices, as preprocessor definitions."""
         newest = self.skeleton in ("asynchronous", "ordered")
         flags = {"PULL": self.pull, "TOPOLOGY": self.topology, "BY_SOURCE": self.by_source, "ASYNC": newest}
         split = ("SPLIT=1",) if self.split else ()
@@ -152,9 +152,9 @@ class Kernel:
 
 
 def kernel_for(path: Path, typed: TypedProgram, analysis: Analysis, *, claimed: bool = False) -> Kernel:
-    """The kernel that runs a program on ``path``; ``claimed``: its frontier lets vertices be taken by one bit."""
+    """The kernel that runs a program on ``path``; ``claimed``: its frontier lets vertices be claimed by one bit."""
     if is_always_active(typed.ir, analysis):
-        # there is no queue, and to send in supersteps is one of the orders that an asynchronous path allows
+        # there is no queue, and sending in supersteps is one of the orders that an asynchronous path allows
         path = replace(path, sync="sync")
     pull, topology = path.direction == "pull", path.driven == "td"
     skeleton = skeleton_for(path, forms_of(typed, analysis, claimed=claimed) - {"offered in place"})
@@ -199,10 +199,10 @@ def module_of(
     over_link: bool = False,
     pack_arcs: int = 0,
 ) -> Module:
-    """The compiled module on the current device, for a graph of ``types``, as the preprocessor takes them.
+    """The compiled module on the current device, for a graph of ``types``, given as preprocessor definitions.
 
     ``renamed``: the device's ids are not the given ones. ``over_link``: some arcs are read in the host's memory.
-    ``pack_arcs``: rows there are packed, the longest so many arcs at a time; 0: they are not.
+    ``pack_arcs``: rows there are packed, the longest in packs of so many arcs; 0: they are not packed.
     """
     import cupy
 

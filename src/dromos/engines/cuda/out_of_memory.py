@@ -1,4 +1,4 @@
-"""The error of a device that has no memory left in the middle of a run."""
+"""The error for a device that runs out of memory during a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["told_when_full"]
 
 @contextmanager
 def told_when_full(what: str) -> Iterator[None]:
-    """Give an error of this library for CuPy's; what nobody uses any more is given back to the device."""
+    """Replace CuPy's out-of-memory error by one of this library; releases unused memory to the device."""
     import cupy
 
     try:

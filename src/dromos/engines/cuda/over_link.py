@@ -1,4 +1,4 @@
-"""Supersteps on a graph of which some rows lie on the host: the way that those take, chosen superstep by superstep."""
+"""Supersteps on a graph with some rows on the host: how these reach the device, chosen superstep by superstep."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAMES: Final = {False: ("offsets", "targets", "weights"), True: ("in_offsets", 
 
 
 class Choice(NamedTuple):
-    """The way of a superstep, the bytes that it moves, and the seconds expected where there was a choice."""
+    """The way of a superstep, the bytes that it moves, and the expected seconds if there was a choice."""
 
     way: Way
     moved: int = 0
@@ -33,10 +33,10 @@ class Choice(NamedTuple):
 
 
 class OverLink:
-    """The ways of one run. Made where rows that the run reads lie on the host."""
+    """The ways of one run, made if rows that the run reads are on the host."""
 
     def __init__(self, run: CudaExecution) -> None:
-        self._run: CudaExecution = weakref.proxy(run)  # a circle would keep memory of the device
+        self._run: CudaExecution = weakref.proxy(run)  # weak: a reference cycle would keep device memory
 
     def choose(self, kernel: Kernel, pull: bool) -> Choice:
         """How the next superstep is to get its rows."""
@@ -58,21 +58,21 @@ class OverLink:
         return Choice(way, moved[way], expected)
 
     def note(self, choice: Choice, pull: bool, seconds: float) -> None:
-        """Remember what a superstep took, for the next choice on this graph."""
+        """Record the duration of a superstep, for the next choice on this graph."""
         if choice.expected and choice.moved:
             by_rate = choice.moved / link_rates().of(choice.way)
             factors = self._factors(pull)
             factors[choice.way] = min(seconds / by_rate, factors.get(choice.way, float("inf")))
 
     def superstep(self, kernel: Kernel, choice: Choice) -> Any:
-        """One superstep with messages sent range by range of rows, as those come to the device; the record of it."""
+        """Run one superstep, sending messages range by range of rows as these arrive; return its record."""
         run, report = self._run, self._run.buffers.report
         run.point_at_messages(kernel)
         clear_counters(report, all_of_them=True)
 
         def send_rows(first: int, last: int) -> None:
             run.start_kernel(kernel, "send_rows", 1, np.int64(first), np.int64(last))
-            if not kernel.pull:  # which has no barrier, and no lists
+            if not kernel.pull:  # a pull has no barrier, and no lists
                 clear_counters(report, all_of_them=False)
 
         self._send(kernel, choice, send_rows)
@@ -80,7 +80,7 @@ class OverLink:
         return run.read_record()
 
     def _send(self, kernel: Kernel, choice: Choice, launch: Callable[[int, int], None]) -> None:
-        """The messages of a superstep; ``launch(first, last)`` sends those of rows as the arguments tell of them."""
+        """Send the messages of a superstep; ``launch(first, last)`` sends those of the rows set in the arguments."""
         pull, graph = kernel.pull, self._run.on_device
         side, record = self._side(pull), self._run.arguments["G"][0]
         offsets, *arrays = _NAMES[pull]
@@ -118,11 +118,11 @@ class OverLink:
         return self._run.on_device.row_pieces(pull, self._run.known.weights)
 
     def _moved(self, pull: bool) -> dict[Way, int]:
-        """The bytes of each way that could win."""
+        """The bytes moved by each way that could win."""
         run, side = self._run, self._side(pull)
         if pull:
             if run.analysis.vote or run.analysis.wants is not None:
-                return {"in place": 0}  # rows end early or are not looked at, and only then what is read is known
+                return {"in place": 0}  # rows end early or are skipped, so the bytes are known only afterwards
             return {"in place": self._packed_bytes(side) or side.on_host, "pages": side.on_host}
         if run.high_diameter:
             return {"in place": 0}  # supersteps are fused
@@ -134,7 +134,7 @@ class OverLink:
 
     @property
     def _by_arc(self) -> bool:
-        """Whether the program has values by arc, which gathered rows have other numbers for."""
+        """Whether the program has edge values, whose indices do not match those of gathered rows."""
         return bool(self._run.ir.edge_fields or self._run.ir.edge_params)
 
     def _packed_bytes(self, side: RowPieces) -> int:
@@ -173,7 +173,7 @@ class OverLink:
 
 
 def clear_counters(report: Any, *, all_of_them: bool) -> None:
-    """Before a launch: what its barriers count, and the lists of long rows; at the start of a superstep everything."""
+    """Before a launch, clear the barrier counters and the lists of long rows; before a superstep, everything."""
     if all_of_them:
         report.data.memset_async(0, HEAD_BYTES)
         return

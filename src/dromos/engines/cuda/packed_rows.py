@@ -1,7 +1,7 @@
-"""Rows that kernels read over the link, once more in packs: less than half of the bytes (``kernels/packs.cuh``).
+"""Rows that kernels read over the link, stored again in packs: less than half of the bytes (``kernels/packs.cuh``).
 
-A kernel that reads all rows in every superstep takes them in packs; others read few rows, in place, as they are. Packs
-lie in pinned memory of the host. On the device are only the places where they begin.
+A kernel that reads all rows in every superstep reads them in packs; others read few rows, in place, as they are. Packs
+are in pinned memory of the host. Only the positions where they begin are on the device.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PACKING: Final = '#include "packing.cuh"'
 PACK_ARCS: Final = 512
 """Arcs of a pack of the longest rows; a warp takes one at a time."""
 LEAST_CLASS = 2
-"""Which class of rows is the last to be packed, those of 32, 16 or 8 arcs and more: 2, 3 or 4."""
+"""The last class of rows to be packed, those of 32, 16 or 8 arcs and more: 2, 3 or 4."""
 LEAST_ROW: Final = 8
 """The fewest arcs of a row that may be packed."""
 _THREADS: Final = 256
@@ -31,25 +31,25 @@ _MOST_BLOCKS: Final = 1 << 14
 
 @dataclass(frozen=True)
 class PackedRows:
-    """Packs of the rows ``begin..end``: those before lie on the device, those behind have few arcs."""
+    """Packs of the rows ``begin..end``: earlier ones are on the device, later ones have few arcs."""
 
     begin: int
     end: int
     words: Any
-    """On the host."""
+    """The packs, on the host."""
     starts: Any
     """Where each pack begins, and where the last one ends."""
     row_packs: Any
-    """Of the rows that a block gathers: the first pack of each, and where the packs of the last one end."""
+    """For the rows that a block gathers: the first pack of each, and where the packs of the last one end."""
     packs_of_blocks: int
 
     @property
     def nbytes(self) -> int:
-        """What they take of the device's memory."""
+        """Their size in device memory."""
         return int(self.starts.nbytes + self.row_packs.nbytes)
 
     def fill(self, record: Any) -> None:
-        """Write where they are into the structure ``Graph`` of a kernel's arguments."""
+        """Write their addresses into the structure ``Graph`` of a kernel's arguments."""
         for name, array in (("packed", self.words), ("pack_starts", self.starts), ("row_packs", self.row_packs)):
             record[name] = int(array.data.ptr) if array.size else 0
         record["packed_begin"], record["packed_end"] = self.begin, self.end
@@ -66,7 +66,7 @@ def pack_table_bytes(num_vertices: int, num_arcs: int) -> int:
 
 
 def pack_rows(rows: Rows, classes: Sequence[int]) -> PackedRows | None:
-    """Packs of the rows that do not lie on the device; None where there are none long enough.
+    """Packs of the rows that are not on the device; None if none is long enough.
 
     ``classes``: where the rows of each class end, as :attr:`DeviceGraph.classes`; targets ascend in a row.
     """

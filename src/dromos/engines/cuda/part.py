@@ -29,14 +29,14 @@ __all__ = ["CudaLeaf", "CudaPart"]
 
 # What a push finds of other parts' vertices is sent to them, a pull needs bits: it is left later than on one device.
 _CONSTANTS: Final = Constants(beta=18.0)
-_SPARE: Final = 1.01  # a part has about its share of the arcs: whole rows
+_SPARE: Final = 1.01  # a part has only about its share of the arcs: whole rows
 
 
 class CudaLeaf:
     """Runs parts on a CUDA device; ``device`` is its number.
 
-    ``memory``: the bytes that a part may take there; arcs for which there is no room lie in the host's memory, and
-    kernels read them in place.
+    ``memory``: the bytes that a part may take there; arcs that do not fit are in the host's memory, and kernels read
+    them in place.
     """
 
     def __init__(self, device: int = 0, memory: int | None = None) -> None:
@@ -60,7 +60,7 @@ class CudaLeaf:
                 raise no_room(f"the fields of {shape.num_vertices:,} vertices") from error
 
     def can_hold(self, graph: GraphLike, share: float) -> bool:
-        """Whether a part with about that share of a graph's arcs may lie on the device as a whole."""
+        """Whether a part with about that share of a graph's arcs may be completely on the device."""
         room = room_for_arcs(self.memory, graph.num_vertices)
         size = graph.targets.itemsize + (0 if graph.weights is None else graph.weights.itemsize)
         return room is None or _SPARE * share * graph.num_arcs * size < room
@@ -124,8 +124,8 @@ class CudaPart(BoardPart):
         self._begun = False
         self.reductions: tuple[Any, ...] = ()
         self._pulled_at = -1
-        self._searching = False  # a kernel runs that finds and settles
-        self._sorted: Any = None  # the frontier on the device in ascending order, once somebody asks
+        self._searching = False  # a kernel is running that finds and settles
+        self._sorted: Any = None  # the frontier on the device in ascending order, once it is needed
 
     # ---- what others see -------------------------------------------------------------------------------------------
 
@@ -185,7 +185,7 @@ class CudaPart(BoardPart):
 
     @on_device
     def send_away(self, piece: GraphSlice) -> None:
-        """A push along the out-rows of a slice, to the vertices of other parts alone; the kernel may still run."""
+        """Push along the out-rows of a slice, only to the vertices of other parts; the kernel may still run."""
         self.kernels.point_at(piece, "push")
         with self.kernels.clock:
             self.kernels.push_away()
@@ -202,7 +202,7 @@ class CudaPart(BoardPart):
         """See :class:`dromos.engines.parts.Part`."""
         import cupy
 
-        if self.ir.edge_fields:  # their new values depend on what all vertices were when they sent
+        if self.ir.edge_fields:  # their new values depend on the state of all vertices when they sent
             for name in self.ir.written:
                 cupy.copyto(self.memory.before[name], self.memory.fields[name])
         self.kernels.keep_tables()
@@ -260,7 +260,7 @@ class CudaPart(BoardPart):
         part_saving.restore(self, saved, superstep)
 
     def resume_at(self, superstep: int, reductions: tuple[Any, ...], size: int) -> None:
-        """The frontier that the part has started with is one of ``size`` vertices after so many supersteps."""
+        """Continue after ``superstep`` supersteps; the frontier that the part started with has ``size`` vertices."""
         self._superstep, self._size, self._sorted, self.reductions = superstep, size, None, reductions
         self.kernels.turn(superstep, size, self._named(reductions), flip=False)
 
@@ -281,7 +281,7 @@ class CudaPart(BoardPart):
 
     @on_device
     def reserve(self, first: int, last: int) -> None:
-        """As its base; and for a search."""
+        """As its base; and memory for a search."""
         super().reserve(first, last)
         if self.kernels.once:
             self._lone_search  # noqa: B018  # made when it is first looked at

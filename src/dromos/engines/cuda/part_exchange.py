@@ -1,7 +1,7 @@
-"""What a part of a graph on a GPU tells other parts, and what it takes over from them.
+"""What a part of a graph on a GPU sends to other parts, and what it receives from them.
 
-Between parts all goes through the host's memory: pinned, so that a device copies at the link's rate and beside its
-kernels, and kept for the next superstep.
+All exchanges go through the host's memory. It is pinned, so that a device copies at the link's rate and concurrently
+with its kernels, and it is kept for the next superstep.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ __all__ = ["TellingPart", "on_device"]
 
 _BYTE: Any = np.dtype(np.uint8)
 _LARGE = 1 << 22  # bytes that are not worth a copy on the host
-_ROOMS, _ROOM = 6, 1 << 16  # arrays that are sent in a superstep, and their bytes, for which memory is taken at first
-_FEW = 1 << 14  # messages that are copied before it is known how many there are
+_ROOMS, _ROOM = 6, 1 << 16  # the number and bytes of arrays sent in a superstep for which memory is allocated at first
+_FEW = 1 << 14  # messages that are copied before their number is known
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -68,16 +68,16 @@ class TellingPart:
 
     def __init__(self) -> None:
         self._stages: dict[object, Array] = {}
-        self._rooms: list[tuple[Array, Any]] = []  # pinned memory, and as much of the device, for what is sent there
+        self._rooms: list[tuple[Array, Any]] = []  # pinned memory, and as much on the device, for what is sent there
         self._num_sent = 0
-        self._rows_here: list[Any] = []  # of others' vertices, where they were staged
+        self._rows_here: list[Any] = []  # rows of other parts' vertices, where they were staged
         self._told_in: dict[Phase, tuple[str, ...]] = {}
-        self._listed: tuple[int, int] | None = None  # whose messages are listed on the device
+        self._listed: tuple[int, int] | None = None  # the range whose messages are listed on the device
         self._first_ones: list[Array] = []
         self._no_ids = np.empty(0, self.typed.types.id)
         self._no_values = tuple(np.empty(0, dtype) for dtype in self.typed.accumulators)
         self.copies_blocks = False
-        """Whether copies may hold all rows where many vertices are active; for parts in one process."""
+        """Whether copies may hold all rows if many vertices are active; for parts in one process."""
         self.in_grid = False
 
     @on_device
@@ -97,7 +97,7 @@ class TellingPart:
         if self.last - self.first == self.shape.num_vertices:
             return ()
         if phase == "push" and is_claimed(self.typed, self.analysis):
-            return ()  # fields of a target are read while it wants a message, which is how they began
+            return ()  # a target's fields are read only while it wants a message, and are initial then
         return fields_told(self.ir, self.analysis, phase)
 
     @on_device
@@ -121,7 +121,7 @@ class TellingPart:
 
         return to_host(cupy.ascontiguousarray(values))
 
-    # ---- what parts tell each other --------------------------------------------------------------------------------
+    # ---- exchange between parts ------------------------------------------------------------------------------------
 
     @on_device
     def copies(self, phase: Phase) -> Copies | None:
@@ -137,8 +137,8 @@ class TellingPart:
             own = self.last - self.first
             everyone = self.always or self._size == own
             if phase == "pull" and not names and not self.copies_blocks:
-                return self._block(names)  # however few are active: ranks have to tell theirs alike
-            # nobody has to make bits of a list, and all rows are copied sooner than some are gathered and listed
+                return self._block(names)  # however few are active: all ranks have to send the same form
+            # no list has to be converted to bits, and copying all rows is faster than gathering and listing some
             least = 0 if not self.copies_blocks or phase == "sources" else 8 if names else self.last
             if not everyone and least * self._size > own:
                 return self._block(names)
@@ -203,7 +203,7 @@ class TellingPart:
 
     @on_device
     def reserve(self, first: int, last: int) -> None:
-        """Take memory for what is told of the vertices ``first..last``, and to them, before it is needed."""
+        """Allocate memory for exchanges about the vertices ``first..last``, before it is needed."""
         for number, array in enumerate(self.kernels.reserve_packed(last - first)):
             self._stage(number, min(last - first, _FEW), array.dtype)
         for _ in range(_ROOMS):
@@ -215,10 +215,10 @@ class TellingPart:
         """Start what :meth:`outbox` of the same vertices waits for: a list that a kernel makes in one pass."""
         self.kernels.pack_box(first, last)
         self._listed = (first, last)
-        self._first_ones = self._fetched(min(last - first, _FEW))  # who waits for a count need not wait again
+        self._first_ones = self._fetched(min(last - first, _FEW))  # so that waiting for the count is the only wait
 
     def _fetched(self, count: int) -> list[Array]:
-        """Begin to copy so many of the messages that are listed: their ids, then their values."""
+        """Begin to copy ``count`` of the listed messages: their ids, then their values."""
         assert self.kernels.packed is not None
         return [self._staged(number, array[:count]) for number, array in enumerate(self.kernels.packed)]
 
@@ -242,7 +242,7 @@ class TellingPart:
         return Messages(first, last, found[0], told)
 
     def _staged(self, name: object, values: Any) -> Array:
-        """Begin to copy an array to the host, into memory that the next call with the same name uses again."""
+        """Begin to copy an array to the host, into memory that the next call with the same name reuses."""
         import cupy
 
         out = self._stage(name, values.size, values.dtype)[: values.size].reshape(values.shape)
@@ -250,14 +250,14 @@ class TellingPart:
         return out
 
     def _stage(self, name: object, size: int, dtype: np.dtype[Any]) -> Array:
-        """Pinned memory for ``size`` values at least: the same for the same name."""
+        """Pinned memory for at least ``size`` values: the same for the same name."""
         room = self._stages.get(name)
         if room is None or room.dtype != dtype or len(room) < size:
             room = self._stages[name] = pinned_empty(max(5 * size // 4, 1 << 12), dtype)
         return room
 
     def _sent(self, values: Array, dtype: Any = None) -> Any:
-        """An array on the device, by way of pinned memory; both are used again after :meth:`_waited`."""
+        """Copy an array to the device through pinned memory; both are reused after :meth:`_waited`."""
         import cupy
 
         if isinstance(values, cupy.ndarray):
@@ -271,7 +271,7 @@ class TellingPart:
         return found.reshape(values.shape)
 
     def _space(self, count: int, dtype: np.dtype[Any]) -> tuple[Array, Any]:
-        """Room for an array in pinned memory, and on the device; both are used again after :meth:`_waited`."""
+        """Memory for an array, pinned and on the device; both are reused after :meth:`_waited`."""
         import cupy
 
         size = count * dtype.itemsize
@@ -285,7 +285,7 @@ class TellingPart:
         return pinned[:size].view(dtype), there[:size].view(dtype)
 
     def _waited(self) -> None:
-        """The device has done all that it was told."""
+        """Note that the device has finished all its work."""
         self._num_sent = 0
 
     @on_device
@@ -297,7 +297,8 @@ class TellingPart:
         both = zip(messages.values, self.memory.merged, strict=True)
         arrays = [self._sent(values, into.dtype) for values, into in both]
         if ids is None:
-            # of a block without bits all count: the host's leaf sends such, where all vertices are updated anyway
+            # all rows of a block without bits count: the host's leaf sends such blocks if all vertices are updated
+            # anyway
             everyone = np.full(-(-count // 8), 255, np.uint8)
             which = self._sent(everyone if messages.got is None else messages.got)
         else:

@@ -1,4 +1,4 @@
-"""The kernels of a part of a graph on a GPU: the memory that they work in, their arguments, and their record."""
+"""The kernels of a part of a graph on a GPU: their working memory, their arguments, and their record."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = ["BLOCK", "DeviceClock", "PartKernels"]
 BLOCK: Final = 512
 """Threads in a block of the kernels of parts."""
 _MOST_BLOCKS: Final = 1 << 13
-_SHORT: Final = 1 << 14  # arcs of a row that a warp walks beside 31 others
+_SHORT: Final = 1 << 14  # arcs of a row that a warp processes beside 31 others
 _MANY: Final = 1 << 14  # active vertices among which a few long rows do not matter
 _MEMBERS: Final = {
     "push": ("offsets", "targets", "weights"),
@@ -45,7 +45,7 @@ _MEMBERS: Final = {
 
 
 class DeviceClock:
-    """The time that the device spends on what is started inside ``with clock:``, over several of these."""
+    """The time that the device spends on work started inside ``with clock:``, over several of these."""
 
     def __init__(self) -> None:
         self._pairs: list[tuple[Any, Any]] = []
@@ -63,7 +63,7 @@ class DeviceClock:
         self._used += 1
 
     def seconds(self) -> float:
-        """The sum since the last call; whoever asks has waited for the device."""
+        """The sum since the last call; the caller has waited for the device."""
         import cupy
 
         used, self._used = self._pairs[: self._used], 0
@@ -71,7 +71,7 @@ class DeviceClock:
 
 
 class PartKernels:
-    """What ``kernels/slices.cuh`` is given: fields of all vertices, accumulators, frontiers, and rows of a slice."""
+    """The arguments of ``kernels/slices.cuh``: fields of all vertices, accumulators, frontiers, and rows of a slice."""
 
     def __init__(
         self,
@@ -83,12 +83,12 @@ class PartKernels:
         last: int,
         room: int | None,
     ) -> None:
-        """``room``: the bytes of the device that the arcs may take; None: all that they need."""
+        """``room``: the device memory for the arcs in bytes; None: all that they need."""
         import cupy
 
         self.typed, self.shape, self.room = typed, shape, room
         self.once = is_claimed(typed, analysis) and typed.ir.combine is ANY
-        """Whether a vertex takes one message, whichever, and then wants none."""
+        """Whether a vertex receives any one message, and then wants none."""
         n, ids = shape.num_vertices, typed.types.id
         self._arc_base = int(shape.offsets[first])
         self.memory = State(typed, n, int(shape.offsets[last]) - self._arc_base)
@@ -114,10 +114,10 @@ class PartKernels:
         self._row_starts = device_offsets(shape, "push")
         self._in_starts = device_offsets(shape, "pull") if [*reads(typed.ir.exprs(), "in_degree")] else None
         self._flipped, self._num_own = False, 0
-        self._block: Hashable = None  # what block of a grid the part has
+        self._block: Hashable = None  # the part's block of a grid
         self.clock = DeviceClock()
         self._program, self._own = program, (first, last)
-        self._by_arc: dict[Direction, dict[str, int]] = {}  # where the given values of all arcs would begin
+        self._by_arc: dict[Direction, dict[str, int]] = {}  # the virtual start of the given values of all arcs
         self._kept: list[Any] = []
         self.packed: tuple[Any, ...] | None = None
         self._count = cupy.empty(1, cupy.uint32)
@@ -134,9 +134,9 @@ class PartKernels:
         self._module.launch(name, grid, BLOCK, *self._passed, *more, together=together)
 
     def push_away(self) -> None:
-        """Start a push along the slice at hand that leaves out the part's own vertices."""
+        """Start a push along the current slice, without messages to the part's own vertices."""
         last = self._own[1]
-        few = 0 < int(self._piece["size"][0]) < _MANY  # 0: nobody counts, all vertices are active
+        few = 0 < int(self._piece["size"][0]) < _MANY  # 0: not counted, all vertices are active
         rows_ascend = getattr(getattr(self.shape, "known_flags", None), "sorted", False)
         if not few and rows_ascend and last == self.shape.num_vertices and self._slice.max_degree < _SHORT:
             self.launch("push_below")
@@ -146,7 +146,7 @@ class PartKernels:
         self._piece["away"] = 0
 
     def pull(self, is_first: bool) -> None:
-        """Start a pull along the slice at hand; ``is_first``: offers are made anew."""
+        """Start a pull along the current slice; ``is_first``: offers are computed anew."""
         box = self.arguments["A"].copy()
         if self.by_source:
             if is_first:
@@ -156,7 +156,7 @@ class PartKernels:
         self.arguments["A"] = box
 
     def offer(self, first: int, last: int) -> None:
-        """Start making the messages of ``first..last``, where they depend on their source alone."""
+        """Start computing the messages of ``first..last``, if they depend on their source alone."""
         box, piece = self.arguments["A"].copy(), self._piece.copy()
         self.arguments["A"] = self.box(self.memory.offers)
         self.point_at_range(first, last)
@@ -164,7 +164,7 @@ class PartKernels:
         self.arguments["A"], self._piece[...] = box, piece
 
     def pack_box(self, first: int, last: int) -> None:
-        """Start listing the messages to vertices ``first..last`` in :attr:`packed`; they are forgotten in the box."""
+        """Start listing the messages to vertices ``first..last`` in :attr:`packed`, and resetting them in the box."""
         import cupy
 
         packed = self.reserve_packed(last - first)
@@ -191,14 +191,14 @@ class PartKernels:
         )  # fmt: skip
 
     def make_frontier(self, ids: Any) -> None:
-        """Start making own vertices, each given once, the frontier; other parts' bits are cleared too."""
+        """Start making own vertices (distinct) the frontier; other parts' bits are cleared too."""
         bits = self._bits[int(self._flipped)]
         bits.data.memset_async(0, bits.nbytes)
         self._piece["size"] = self._num_own = len(ids)
         self.launch("make_frontier", np.uint64(address(ids)))
 
     def reserve_packed(self, most: int) -> tuple[Any, ...]:
-        """Room on the device for a list of so many messages: their ids, then their values."""
+        """Memory on the device for a list of ``most`` messages: their ids, then their values."""
         import cupy
 
         if self.packed is None or len(self.packed[0]) < most:
@@ -214,7 +214,7 @@ class PartKernels:
         return int(self._counted[0])
 
     def record(self) -> Any:
-        """The record that the kernels since the last :meth:`turn` left; waits for them. It is gone with the next."""
+        """Wait for the kernels since the last :meth:`turn`, and return their record; valid until the next one."""
         import cupy
 
         stream = cupy.cuda.get_current_stream()
@@ -223,9 +223,9 @@ class PartKernels:
         return self._seen[0]
 
     def turn(self, superstep: int, size: int, reductions: dict[str, Any], *, flip: bool = True) -> None:
-        """The next frontier, of ``size`` vertices, is the one at hand; the record begins anew.
+        """Make the next frontier, of ``size`` vertices, the current one; reset the record.
 
-        ``flip``: it was made where the next one is; else it is where the one at hand was.
+        ``flip``: it was written to the buffers of the next frontier; otherwise to those of the current one.
         """
         context, work = self.arguments["K"][0], self.arguments["W"][0]
         for name, value in reductions.items():
@@ -244,12 +244,12 @@ class PartKernels:
         return self._queues[int(self._flipped)][: self._num_own]
 
     def enter_grid(self, block: Hashable, num_rows: int) -> None:
-        """The part has a block with so many out-rows, of others' vertices too: there has to be room in the queues."""
+        """Set the part's block of ``num_rows`` out-rows, also of other parts' vertices, and make room in the queues."""
         self._block = block
         self._make_queues(max(num_rows, self._own[1] - self._own[0]))
 
     def queue_others(self, first: int, last: int, ids: Any) -> None:
-        """Have another part's active vertices pushed from too: ``ids``, or all of ``first..last`` if that is None."""
+        """Also push from another part's active vertices: ``ids``, or all of ``first..last`` if that is None."""
         import cupy
 
         size = int(self._piece["size"][0])
@@ -270,7 +270,7 @@ class PartKernels:
         return bits[first // 64 * 2 : -(-last // 64) * 2].view(np.uint64)
 
     def box(self, arrays: Any) -> Any:
-        """Accumulators as kernels take them."""
+        """Accumulators as kernel arguments."""
         record = np.zeros(1, self._merged_type)
         for i, array in enumerate(arrays):
             record[f"a{i}"] = address(array)
@@ -279,7 +279,7 @@ class PartKernels:
     # ---- rows ------------------------------------------------------------------------------------------------------
 
     def point_at(self, piece: GraphSlice, direction: Direction) -> None:
-        """Give the rows of a slice to the kernels."""
+        """Pass the rows of a slice to the kernels."""
         graph = self.arguments["G"][0]
         self._slice = found = device_slice(self.shape, piece, direction, self.room, self._block)
         for name, place in zip(_MEMBERS[direction], (found.offsets, found.targets, found.weights), strict=True):
@@ -290,11 +290,11 @@ class PartKernels:
         self.point_at_range(piece.start, piece.stop)
 
     def point_at_range(self, start: int, stop: int) -> None:
-        """Give a range of vertices to the kernels."""
+        """Pass a range of vertices to the kernels."""
         self._piece["start"], self._piece["stop"] = start, stop
 
     def point_at_all(self) -> None:
-        """Give the offsets of all rows to the kernels, by which frontiers are weighed."""
+        """Pass the offsets of all rows to the kernels, for the degree sums of frontiers."""
         graph = self.arguments["G"][0]
         graph["offsets"], graph["in_offsets"] = address(self._row_starts), 0
 
@@ -309,17 +309,17 @@ class PartKernels:
             self.arguments["K"][f"at_{name}"] = address(arrays[name])
 
     def note_changes(self) -> None:
-        """Have the kernels mark in :attr:`changed` who may have changed."""
+        """Let the kernels mark vertices that may have changed in :attr:`changed`."""
         self._piece["changed"] = address(self.changed)
 
     def _given_by_arc(self, direction: Direction) -> dict[str, int]:
-        """The parameters by edge of the part's own rows, in the order of those of a push or of a pull."""
+        """The edge parameters of the part's own rows, in the order of those of a push or of a pull."""
         if direction not in self._by_arc:
             import cupy
 
             ir, places, (first, last) = self.typed.ir, {}, self._own
             if ir.edge_params:
-                # who pulls has the transpose: feeds without one push only
+                # a pull implies that there is a transpose: feeds without one only push
                 into = self.shape.transpose if direction == "pull" else self.shape  # type: ignore[attr-defined]
                 begin, end = int(into.offsets[first]), int(into.offsets[last])
                 rows: Any = slice(begin, end)
@@ -342,7 +342,7 @@ class PartKernels:
         for structure, arrays in (("S", memory.fields), ("O", memory.before)):
             for name, array in arrays.items():
                 a[structure][f"f_{name}"] = address(array)
-        for name, array in memory.edge_fields.items():  # so that an arc is found by its number in the whole graph
+        for name, array in memory.edge_fields.items():  # so that an arc is indexed by its number in the whole graph
             a["E"][f"e_{name}"] = _whole_address(array, self._arc_base)
         a["A"] = self.box(memory.merged)
         self._make_queues(last - first)
@@ -359,6 +359,6 @@ class PartKernels:
 
 
 def _whole_address(array: Any, begin: int) -> int:
-    """Where an array with a row for every arc would begin of which ``array`` is the piece from ``begin`` on."""
+    """The virtual start of an array with a row for every arc, of which ``array`` is the piece from ``begin`` on."""
     row = int(array.nbytes // len(array)) if len(array) else 0
     return (address(array) - begin * row) % 2**64

@@ -1,5 +1,5 @@
-"""Messages of a part on a GPU that depend on their source alone: made once per vertex, and read by other parts from a
-board in the host's memory."""
+"""Messages of a part on a GPU that depend on their source alone: computed once per vertex, and read by other parts from
+a board in the host's memory."""
 
 from __future__ import annotations
 

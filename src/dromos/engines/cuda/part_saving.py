@@ -15,7 +15,7 @@ __all__ = ["restore", "save"]
 
 
 def save(part: CudaPart) -> dict[str, Array]:
-    """The part's own rows, its frontier, the reductions, and who of the others needs no message any more."""
+    """The part's own rows, its frontier, the reductions, and the others' vertices that need no message any more."""
     own = {name: part.own_rows(name) for name in part.memory.fields}
     frontier = None if part.always else to_host(part.kernels.queue())
     told = to_host(part.kernels.received) if part.kernels.once else None
@@ -23,7 +23,7 @@ def save(part: CudaPart) -> dict[str, Array]:
 
 
 def restore(part: CudaPart, saved: Saved, superstep: int) -> None:
-    """Go on after ``superstep`` supersteps, in a part that has just started; others' rows follow."""
+    """Continue after ``superstep`` supersteps, in a part that has just started; others' rows follow."""
     import cupy
 
     memory, kernels, own = part.memory, part.kernels, slice(part.first, part.last)
@@ -37,4 +37,4 @@ def restore(part: CudaPart, saved: Saved, superstep: int) -> None:
     part.resume_at(superstep, reductions_of(saved), 0 if frontier is None else len(frontier))
     if frontier is not None:
         kernels.make_frontier(frontier)
-        cupy.cuda.get_current_stream().synchronize()  # the list goes when this returns
+        cupy.cuda.get_current_stream().synchronize()  # the list is released when this returns

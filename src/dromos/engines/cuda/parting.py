@@ -1,4 +1,4 @@
-"""The vertices of a symmetric graph in the order of the parts that they belong to, made on the device."""
+"""The vertices of a symmetric graph in the order of their parts, computed on the device."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["order_by_part"]
 def order_by_part(
     offsets: Any, dtype: np.dtype[Any], shares: Sequence[float], split: Split
 ) -> tuple[Any, Any, tuple[int, ...]]:
-    """The ids of vertices by part, in each by falling degree; the place of each vertex; and the parts' bounds.
+    """The ids of vertices by part, in each by descending degree; the place of each vertex; and the parts' bounds.
 
-    Equal degrees keep their order, so the result is that of the host.
+    Equal degrees keep their order, so the result is the same as on the host.
     """
     import cupy
 
@@ -38,7 +38,7 @@ def order_by_part(
 
 
 def _by_class(classes: Any) -> Any:
-    """All positions by their classes, which are less than 2^32, in each in ascending order."""
+    """All positions by class (less than 2^32), in ascending order within each."""
     import cupy
 
     keys = classes << np.uint64(32)

@@ -1,9 +1,8 @@
 """The rows of a host's graph in another order, renamed and sorted by a device: piece by piece, there and back.
 
-A device looks up new ids and sorts rows many times faster than all cores of a host, and takes 50 GB/s and gives as many
-back meanwhile. So the host does nothing but copy: the rows of a piece one behind the other into memory that the device
-reads, and those that come back to their place. The device holds a few pieces at a time, so the graph may be larger than
-its memory.
+A device looks up new ids and sorts rows many times faster than all cores of a host, and transfers 50 GB/s in each
+direction meanwhile. So the host only copies: the rows of a piece to contiguous memory that the device reads, and
+returned rows to their place. The device holds a few pieces at a time, so the graph may be larger than its memory.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from dromos.parallel import in_blocks, run_team
 __all__ = ["Permuted", "can_permute", "permuted"]
 
 _PIECE: Final = 1 << 23  # arcs
-_SLOTS: Final = 3  # one is filled by the host while the device reads, sorts and returns others
+_SLOTS: Final = 3  # the host fills one while the device reads, sorts and returns others
 _THREADS: Final = 256
 _PAGE, _SMALL_PAGE = 2 << 20, 4 << 10
-_BYTES_PER_ARC: Final = 64  # of the device: what came, keys, their order, sorted keys, a sort's own, what goes back
+_BYTES_PER_ARC: Final = 64  # device memory: input, keys, their order, sorted keys, the sort's own, output
 _BYTES_PER_VERTEX: Final = 64  # offsets, degrees, their order, new ids
 
 
@@ -44,16 +43,16 @@ class Permuted(NamedTuple):
 
 
 def can_permute(graph: Graph) -> bool:
-    """Whether the current device can, and has memory for it."""
+    """Whether the current device supports it, and has the memory."""
     longest = int(graph.out_degree.max(initial=0))
     needed = _BYTES_PER_VERTEX * graph.num_vertices + _SLOTS * _BYTES_PER_ARC * (_PIECE + longest)
     return graph.targets.dtype == np.int32 and needed < free_bytes() // 2
 
 
 def permuted(graph: Graph, old_ids: Array | None) -> Permuted:
-    """The rows of ``graph`` when vertex ``i`` is the old ``old_ids[i]``, sorted; parallel arcs stay in their order.
+    """The rows of ``graph`` with vertex ``i`` the old ``old_ids[i]``, sorted; parallel arcs stay in their order.
 
-    ``old_ids``: None is by falling out-degree, vertices of one degree in ascending order.
+    ``old_ids`` None: by descending out-degree, vertices of one degree in ascending order.
     """
     import cupy
 
@@ -80,7 +79,7 @@ def _rows(graph: Graph, old_ids: Array, starts: Array, rank: Any, offsets: Any) 
     most = max((end - begin for _, _, begin, end in pieces), default=0)
     order = [read_only(array) for array in (old_ids, graph.offsets, starts)]
     team = team_size(graph.num_arcs)
-    # another thread starts what the device does: the team is asleep, and slow to wake, after a pause
+    # a separate thread starts the device's work: after a pause the team is asleep, and slow to wake
     with (
         _pinned(2 * _SLOTS * len(given), most * max(values.itemsize for values in given)) as memory,
         ThreadPoolExecutor(1) as helper,
@@ -103,7 +102,7 @@ def _rows(graph: Graph, old_ids: Array, starts: Array, rank: Any, offsets: Any) 
         finally:
             helper.shutdown()
             for slot in slots:
-                slot.stream.synchronize()  # their memory is free for others after this
+                slot.stream.synchronize()  # releases their memory for others
     weights = None if graph.weights is None else made[1].view(graph.weights.dtype)
     return CsrArrays(starts, made[0].view(graph.targets.dtype), weights)
 
@@ -119,15 +118,16 @@ def _pieces(starts: Array) -> Iterator[tuple[int, int, int, int]]:
 
 @contextmanager
 def _pinned(count: int, size: int) -> Iterator[Iterator[Array]]:
-    """So many pieces of memory that the device reads and writes directly, of ``size`` bytes each.
+    """``count`` pieces of memory that the device reads and writes directly, of ``size`` bytes each.
 
-    The system gives huge pages, and telling the driver of them is many times faster than having it make such memory.
+    The system provides huge pages, and registering them with the driver is many times faster than allocating such
+    memory through it.
     """
     import cupy
 
     size = max(-(-size // _PAGE) * _PAGE, _PAGE)
     whole, runtime = huge_zeros(count * size, np.uint8), cupy.cuda.runtime
-    in_blocks(lambda begin, end: whole[begin:end:_SMALL_PAGE].fill(0), len(whole), _PAGE)  # pages are there after this
+    in_blocks(lambda begin, end: whole[begin:end:_SMALL_PAGE].fill(0), len(whole), _PAGE)  # allocates the pages
     try:
         runtime.hostRegister(whole.ctypes.data, whole.nbytes, 0)
     except runtime.CUDARuntimeError:  # the system does not allow so much: copies take longer
@@ -140,7 +140,7 @@ def _pinned(count: int, size: int) -> Iterator[Iterator[Array]]:
 
 
 class _Slot:
-    """Memory on both sides for a piece that is under way, and the stream that it takes."""
+    """Memory on both sides for a piece in flight, and its stream."""
 
     def __init__(self, arcs: int, words: list[np.dtype[Any]], memory: Iterator[Array], rank: Any, offsets: Any) -> None:
         import cupy
@@ -152,10 +152,10 @@ class _Slot:
         self._rank, self._offsets = rank, offsets
         self._begin = self._arcs = 0
         self._module = load(RELABELLING, "relabel", defines=types_of(offsets, rank))
-        cupy.cuda.get_current_stream().synchronize()  # what others wrote there is written
+        cupy.cuda.get_current_stream().synchronize()  # earlier writes to it are complete
 
     def start(self, first: int, last: int, begin: int, end: int) -> None:
-        """Rename and sort the rows ``first..last`` that are staged, whose arcs are ``begin..end``."""
+        """Rename and sort the staged rows ``first..last``, whose arcs are ``begin..end``."""
         import cupy
 
         self._begin, self._arcs = begin, end - begin
@@ -179,7 +179,7 @@ class _Slot:
             fetch_later(given[0], self._found[0][:arcs], self.stream)
 
     def wait(self) -> tuple[list[Array], int]:
-        """What came back, and where it begins among all arcs; nothing where nothing was started."""
+        """The returned arrays, and their position among all arcs; empty if nothing was started."""
         self.stream.synchronize()
         came = [found[: self._arcs] for found in self._found]
         self._arcs = 0

@@ -1,7 +1,7 @@
-"""The structures of the kernels as types of records on the host, read from the kernels' own files.
+"""The structures of the kernels as record types on the host, read from the kernels' own files.
 
-A structure is declared once, in a ``.cuh`` file. A pointer is 8 bytes on the host too, so a record with the same
-members, aligned as C aligns them, is passed to a kernel by value.
+A structure is declared once, in a ``.cuh`` file. A pointer has 8 bytes on the host too, so a record with the same
+members, aligned as in C, is passed to a kernel by value.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def record_of(
 
 @lru_cache(maxsize=64)
 def number_of(file: str, name: str) -> int:
-    """The whole number that ``kernels/<file>.cuh`` defines under that name.
+    """The integer that ``kernels/<file>.cuh`` defines under that name.
 
     >>> number_of("native_components", "SAMPLES")
     512

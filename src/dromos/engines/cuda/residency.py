@@ -1,4 +1,4 @@
-"""How much of a graph lies on the device: all of it where it fits, else what the memory for a run leaves room for."""
+"""How much of a graph is on the device: all of it if it fits, otherwise what a run's memory leaves room for."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from dromos.graph.summary import human_bytes
 __all__ = ["Need", "Residency", "free_bytes", "is_symmetric"]
 
 _LEAST_SCRATCH: Final = 64 << 20
-_NEAR: Final = 0.75  # a copy of which so much lies on the device as could is not made again
+_NEAR: Final = 0.75  # a copy is not remade if at least this share of what could be on the device is there
 _FILL: Final = 0.95  # of what is free: sorts and results take some
 _MOST_BUFFERS: Final = 96 << 20
-_BUFFERS_SHARE: Final = 1 / 8  # of the room for arcs, where that is small
+_BUFFERS_SHARE: Final = 1 / 8  # of the room for arcs, if that is small
 
 
 @dataclass(frozen=True)
 class Residency:
-    """The shares of a graph's targets and weights that lie on the device; the rest is read in the host's memory."""
+    """The shares of a graph's targets and weights that are on the device; the rest is read in the host's memory."""
 
     share: float = 1.0
     weights_share: float = 1.0
     scratch: int = 0
-    """Bytes that bringing the graph may take beside it; 0: half of what is free."""
+    """Bytes that copying the graph may take beside it; 0: half of what is free."""
     buffers: int = _MOST_BUFFERS
-    """Bytes that are left free on the device for copies of rows, where some lie on the host."""
+    """Bytes that are left free on the device for copies of rows, if some are on the host."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """What a run needs of the device beside the arcs, and what it may take of it in all."""
+    """The memory that a run needs on the device beside the arcs, and the most that it may take in all."""
 
     memory: int | None = None
     """The most that the run and the graph may take together; None: what is free."""
@@ -41,12 +41,12 @@ class Need:
     weights: bool = True
     """Whether it reads the weights."""
     share: float | None = None
-    """The share of the arcs that is to lie on the device; None: as much as there is room for."""
+    """The share of the arcs that is to be on the device; None: as much as there is room for."""
 
     def residency(self, graph: GraphLike, freed: int = 0) -> Residency:
-        """How ``graph`` is to lie; ``freed``: bytes that are taken now and will be free then.
+        """The placement of ``graph``; ``freed``: bytes that are in use now and will be free then.
 
-        Raises :class:`~dromos.errors.ResourceError` where not even the vertices have room.
+        Raises :class:`~dromos.errors.ResourceError` if not even the vertices have room.
         """
         memory = int((free_bytes() + freed) * _FILL) if self.memory is None else self.memory
         fixed = self.state + vertex_bytes(graph)
@@ -77,7 +77,7 @@ class Need:
         return Residency(share, min(1.0, (room - share * targets) / max(weights, 1)), scratch, buffers)
 
     def is_met_by(self, found: Residency, graph: GraphLike, held: int) -> bool:
-        """Whether a copy that lies so, and takes ``held`` bytes of the device, will do."""
+        """Whether a copy with this placement, which takes ``held`` bytes of the device, will do."""
         if self.share is not None:
             return found.share == self.share
         if self.memory is None and found.share == found.weights_share == 1:
@@ -90,7 +90,7 @@ class Need:
 
 
 def vertex_bytes(graph: GraphLike) -> int:
-    """What the offsets and the names of the vertices take."""
+    """The size of the offsets and the ids of the vertices."""
     offset = 4 if graph.num_arcs < 2**32 - 2**20 else 8
     sides = 1 if is_symmetric(graph) else 2
     return graph.num_vertices * (sides * offset + 2 * graph.targets.itemsize)
@@ -102,7 +102,7 @@ def is_symmetric(graph: GraphLike) -> bool:
 
 
 def free_bytes() -> int:
-    """What can be had of the current device's memory."""
+    """The available memory of the current device."""
     import cupy
 
     return int(cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes())

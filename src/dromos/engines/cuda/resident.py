@@ -1,4 +1,4 @@
-"""A graph that is only on the device, as far as a run needs to ask for it."""
+"""A graph that is only on the device, as far as a run needs it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["ResidentGraph"]
 
 
 class ResidentGraph:
-    """Stands for ``copy`` where a host's graph is asked for: its sizes and types, not its arrays."""
+    """Stands for ``copy`` where a host's graph is expected: its sizes and types, not its arrays."""
 
     weights: Any = None
 

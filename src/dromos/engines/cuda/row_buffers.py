@@ -1,6 +1,6 @@
-"""Rows in the host's memory, brought to the device piece by piece while kernels work on the pieces before.
+"""Rows in the host's memory, copied to the device piece by piece while kernels process earlier pieces.
 
-Buffers take turns: a piece is copied into one on a stream of its own as soon as the kernel that read it last has ended.
+Buffers alternate: a piece is copied into one on a separate stream as soon as the kernel that last read it has ended.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ class Piece(NamedTuple):
     begin: int
     end: int
     fits: bool = True
-    """Whether a buffer holds it; else it is read where it is."""
+    """Whether a buffer holds it; otherwise it is read in place."""
 
 
 Launch: TypeAlias = Callable[[Piece, dict[str, int]], None]
 
 
 def pieces_of(offsets: Array, first: int, most: int) -> Iterator[Piece]:
-    """All rows from ``first`` on, in pieces of no more than ``most`` arcs; longer rows are pieces that do not fit.
+    """All rows from ``first`` on, in pieces of at most ``most`` arcs; longer rows are pieces that do not fit.
 
     >>> offsets = np.array([0, 2, 5, 25, 45, 46])
     >>> [tuple(piece) for piece in pieces_of(offsets, 1, 6)]
@@ -51,7 +51,7 @@ def pieces_of(offsets: Array, first: int, most: int) -> Iterator[Piece]:
     rows, arcs = len(offsets) - 1, int(offsets[-1])
     while first < rows:
         begin = int(offsets[first])
-        limit = offsets.dtype.type(min(begin + most, arcs))  # of their type, or all of them would be converted
+        limit = offsets.dtype.type(min(begin + most, arcs))  # of their type; otherwise NumPy would convert all of them
         last = int(np.searchsorted(offsets, limit, side="right")) - 1
         fits = last > first
         if not fits:
@@ -64,12 +64,12 @@ def pieces_of(offsets: Array, first: int, most: int) -> Iterator[Piece]:
 
 
 class RowBuffers:
-    """Memory on the device that pieces of rows take turns in, and the stream that brings them."""
+    """Device memory that is reused for one piece of rows after another, and the stream that copies them."""
 
     def __init__(self, room: int) -> None:
-        """``room``: bytes of all of them."""
+        """``room``: bytes of all buffers together."""
         self.size = room // _BUFFERS // _ALIGNED * _ALIGNED
-        """Bytes of one."""
+        """Bytes of one buffer."""
         self.lock = threading.Lock()
         """Held while the pieces of a superstep are sent."""
         self._turn = 0
@@ -79,7 +79,7 @@ class RowBuffers:
         import cupy
 
         made = [cupy.empty(self.size, cupy.uint8) for _ in range(_BUFFERS)]
-        cupy.cuda.get_current_stream().synchronize()  # nobody uses the memory that they took
+        cupy.cuda.get_current_stream().synchronize()  # their memory is no longer in use
         return made
 
     @cached_property
@@ -94,28 +94,28 @@ class RowBuffers:
 
     @cached_property
     def _events(self) -> list[tuple[Any, Any]]:
-        """Of each buffer: it is filled, and it is free."""
+        """For each buffer: it is filled, and it is free."""
         import cupy
 
         return [tuple(cupy.cuda.Event(disable_timing=True) for _ in range(2)) for _ in range(_BUFFERS)]
 
     @property
     def nbytes(self) -> int:
-        """What they take of the device's memory now: nothing before they are needed."""
+        """Their current size in device memory: nothing before they are needed."""
         return _BUFFERS * self.size if "_device" in self.__dict__ else 0
 
     def prepare(self, staged: bool) -> None:
-        """Take the memory, so that no superstep has to."""
+        """Allocate the memory, so that no superstep has to."""
         _ = self._device, self._events, self._stream
         if staged:
             _ = self._staged
 
     def wait(self) -> None:
-        """Until nothing is on its way."""
+        """Wait until no copy is in flight."""
         self._stream.synchronize()
 
     def send(self, fill: Callable[[int, int, Any], None], launch: Callable[[int], None]) -> None:
-        """Have ``fill(address, turn, stream)`` bring a piece and ``launch(address)`` start the kernel that reads it."""
+        """Have ``fill(address, turn, stream)`` copy a piece and ``launch(address)`` start the kernel that reads it."""
         import cupy
 
         turn, kernels = self._turn, cupy.cuda.get_current_stream()
@@ -130,13 +130,13 @@ class RowBuffers:
         free.record(kernels)
 
     def staged(self, turn: int) -> Array:
-        """Pinned memory of the host, as large as a buffer, when what was there before has been copied."""
+        """Pinned host memory, as large as a buffer, once its previous contents have been copied."""
         self._events[turn][0].synchronize()
         return self._staged[turn]
 
 
 class RowPieces:
-    """The rows of one direction, of which some lie on the host, in pieces that a buffer holds."""
+    """The rows of one direction, some of which are on the host, in pieces that fit a buffer."""
 
     def __init__(self, rows: Rows, weights: bool, buffers: RowBuffers) -> None:
         """``weights``: whether they are read."""
@@ -145,15 +145,15 @@ class RowPieces:
             given["weights"] = (rows.weights, rows.on_host - rows.targets_on_host)
         self.rows, self.buffers = rows, buffers
         self.arrays = {name: array for name, (array, on_host) in given.items() if on_host}
-        """Those that lie on the host in part, by name."""
+        """The arrays that are partly on the host, by name."""
         self.on_host = sum(on_host for _, on_host in given.values())
-        """Bytes."""
+        """Bytes on the host."""
         resident = [(array.nbytes - on_host) // array.itemsize for array, on_host in given.values() if on_host]
         self._resident = max(resident, default=0)
         width = sum(array.itemsize for array in self.arrays.values())
         self._capacity = buffers.size // max(width, 1) // _ALIGNED * _ALIGNED
         self.most = max(self._capacity - _ALIGNED, 0)
-        """Arcs of a piece: copies begin at a multiple of :data:`_ALIGNED`, so some before it come along."""
+        """Arcs of a piece: copies begin at a multiple of :data:`_ALIGNED`, so some earlier arcs are included."""
 
     @cached_property
     def offsets(self) -> Array:
@@ -162,7 +162,7 @@ class RowPieces:
 
     @cached_property
     def first(self) -> int:
-        """The first row that lies on the host as a whole: one that begins on the device is read in place."""
+        """The first row that is completely on the host: one that begins on the device is read in place."""
         begin = self.offsets.dtype.type(self._resident)
         return min(int(np.searchsorted(self.offsets, begin)), len(self.offsets) - 1)
 
@@ -173,24 +173,24 @@ class RowPieces:
 
     @cached_property
     def _on_host(self) -> dict[str, Array] | None:
-        """What the host's threads gather from; None where they cannot read it."""
+        """The arrays that the host's threads gather from; None if they cannot read them."""
         views = {name: host_view(array) for name, array in self.arrays.items()}
         found = {name: view for name, view in views.items() if view is not None}
         return found if len(found) == len(views) else None
 
     @property
     def can_gather(self) -> bool:
-        """Whether the host can read the rows that lie in its memory."""
+        """Whether the host can read the rows in its memory."""
         return self._on_host is not None
 
     def prepare(self, way: Way) -> None:
-        """Make what a way takes, so that no superstep has to."""
+        """Allocate what a way needs, so that no superstep has to."""
         if way != "in place":
             _ = self.whole
             self.buffers.prepare(staged=way == "gathered")
 
     def send_pages(self, pieces: list[Piece], launch: Launch) -> None:
-        """Copy each piece and call ``launch`` with it and its arrays: the address where arc 0 would lie there."""
+        """Copy each piece and call ``launch`` with it and its arrays, given by the virtual address of arc 0."""
         for piece in pieces:
             if piece.fits:
                 begin = piece.begin // _ALIGNED * _ALIGNED
@@ -199,9 +199,9 @@ class RowPieces:
                 launch(piece, {})
 
     def send_gathered(self, ids: Array, launch: Launch) -> None:
-        """Gather the rows ``ids``, which ascend, and call ``launch`` as above; arcs are numbered as they are gathered.
+        """Gather the rows ``ids`` (ascending), and call ``launch`` as above; arcs are numbered as they are gathered.
 
-        Rows that are too long are given as they lie.
+        Rows that are too long are passed in place.
         """
         if self._on_host is None:
             raise DeviceError("the host cannot read the rows that it holds for the GPU, so it cannot gather them; "

@@ -1,4 +1,4 @@
-"""Where the rows of a graph are cut into pieces that are brought to a device and sorted one by one."""
+"""How the rows of a graph are cut into pieces that are sent to a device and sorted one by one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _CUTS_PER_PIECE: Final = 8
 
 
 def pieces_of_rows(offsets: Any, arcs: int, most: int, least: int) -> Iterator[tuple[int, int, int, int]]:
-    """Ranges of rows, and of their arcs, of no more than ``most`` arcs; a row alone may have more.
+    """Ranges of rows, and of their arcs, of at most ``most`` arcs; a single row may have more.
 
-    The last ones hold half of what is left, down to ``least``: nothing is to come while they are sorted.
+    The last ones hold half of the rest, down to ``least``: nothing arrives while they are sorted.
     """
     rows = len(offsets) - 1
     if arcs <= most:
@@ -41,8 +41,8 @@ def joined(
 ) -> Iterator[tuple[int, int, int, int]]:
     """Ranges of rows that begin and end at some of ``rows``, where ``arcs`` begin, with the bounds of their arcs.
 
-    Each has no more than ``most`` arcs, but those between two neighbours in the list stay together. With ``least``,
-    none has more than half of what is left either, unless that is less.
+    Each has at most ``most`` arcs, but rows between two neighbors in the list stay together. With ``least``, none has
+    more than half of the rest either, unless that is less.
 
     >>> list(joined([0, 1, 2, 4, 9], [0, 3, 5, 20, 22], 6))
     [(0, 2, 0, 5), (2, 4, 5, 20), (4, 9, 20, 22)]

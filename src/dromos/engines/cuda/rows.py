@@ -1,6 +1,6 @@
-"""Compressed sparse rows on the device: brought there in pieces, renumbered on the way, in part left on the host.
+"""Compressed sparse rows on the device: copied in pieces, renumbered on the way, and partly left on the host.
 
-Memory beside the rows is bounded: a piece holds as many arcs as the scratch memory allows (but a row at least).
+Memory beside the rows is bounded: a piece holds as many arcs as the scratch memory allows (but at least one row).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ __all__ = [
 
 RELABELLING: Final = '#include "relabel.cuh"'
 _THREADS: Final = 256
-_SCRATCH_BYTES_PER_ARC: Final = 80  # targets and weights that arrive, a key, the order, the sorted key, a sort's own
+_SCRATCH_BYTES_PER_ARC: Final = 80  # arriving targets and weights, a key, the order, the sorted key, a sort's own
 _LEAST_PIECE, _MOST_PIECE = 1 << 20, 1 << 28
-_ARRIVING: Final = 1 << 24  # arcs of a piece from the host: one is sorted while the next one is under way
-_LAST_ARRIVING: Final = 1 << 22  # and of the last ones, which nothing follows
+_ARRIVING: Final = 1 << 24  # arcs of a piece from the host: one is sorted while the next one arrives
+_LAST_ARRIVING: Final = 1 << 22  # arcs of the last pieces, which nothing follows
 _WORTH_A_THREAD: Final = 32 << 20  # bytes
-_WORTH_A_SORTER: Final = 1 << 22  # arcs; fewer are sorted sooner than its kernels are compiled or loaded
+_WORTH_A_SORTER: Final = 1 << 22  # arcs; fewer are sorted faster than its kernels are compiled or loaded
 _WORTH_STAGING: Final = 4 << 20  # bytes of offsets
 _NARROW: Final = {
     "uint8": "unsigned char", "int8": "signed char", "uint16": "unsigned short", "int16": "short", "uint32": "unsigned",
@@ -49,26 +49,26 @@ class Rows:
     targets: Any
     weights: Any = None
     on_host: int = 0
-    """How many bytes of them lie in the host's memory."""
+    """How many bytes of them are in the host's memory."""
     targets_on_host: int = 0
     """How many of these are targets."""
     given_offsets: Array | None = None
-    """The offsets on the host, of rows that come from there."""
+    """The offsets on the host, for rows that come from there."""
 
     @property
     def nbytes(self) -> int:
-        """What they take of the device's memory."""
+        """Their size in device memory."""
         parts = (self.offsets, self.targets, self.weights)
         return sum(int(part.nbytes) for part in parts if part is not None) - self.on_host
 
 
 def narrow_offsets(offsets: Any, arcs: int) -> Any:
-    """Offsets of four bytes where they fit: half of what a traversal reads of them."""
+    """Offsets of four bytes if they fit: a traversal then reads half as much of them."""
     return offsets.astype(np.uint32 if arcs < 2**32 - 2**20 else np.int64)
 
 
 def narrow_weights(weights: Any) -> np.dtype[Any]:
-    """The narrowest type that holds all of them as they are, where they are whole numbers; else their own.
+    """The narrowest type that represents all weights exactly, if they are integers; otherwise their own.
 
     >>> [narrow_weights(np.array(some)).name for some in ([1, 255], [-1, 99], [-1, 200], [0.5])]
     ['uint8', 'int8', 'int16', 'float64']
@@ -110,10 +110,10 @@ def place_rows(
         targets: on the host or the device; not changed.
         weights: likewise, or None.
         names: the given id of each new vertex, and the new id of each given one; None: ids stay as they are.
-        share: which share of the targets is to lie on the device; the rest lies in the host's memory.
+        share: the share of the targets that is to be on the device; the rest is in the host's memory.
         weights_share: likewise for the weights.
         weights_dtype: the type to keep the weights in; None: their own.
-        scratch: how many bytes of the device may be used meanwhile.
+        scratch: the bytes of device memory that may be used temporarily.
         given_offsets: the offsets on the host, if they are there too.
     """
     if names is None and share >= 1 and weights_share >= 1:
@@ -147,9 +147,9 @@ def place_rows(
 
 
 def rows_on_their_way(sides: Sequence[GraphLike], scratch: int, *, early: bool) -> list[Rows]:
-    """The rows of graphs on the host, with offsets on the device; ``early``: the first one's arcs come next.
+    """The rows of graphs on the host, with offsets on the device; ``early``: the first one's arcs are sent next.
 
-    They follow the offsets without a pause, so that they come while vertices are ordered.
+    They follow the offsets without a pause, so that they arrive while vertices are ordered.
     """
     offsets, last = list[Any](), None
     for side in sides:
@@ -170,7 +170,7 @@ def rows_on_their_way(sides: Sequence[GraphLike], scratch: int, *, early: bool) 
 def on_its_way(rows: Rows, scratch: int, after: Arrival | None = None) -> Rows:
     """The same rows, with large arrays of the host on their way to the device, if ``scratch`` bytes hold them there.
 
-    Other work goes on meanwhile, and rows are sorted as they come. They come when ``after`` is there.
+    Other work goes on meanwhile, and rows are sorted as they arrive. They are sent after ``after`` has arrived.
     """
     arrays = (rows.targets, rows.weights)
     size = sum(array.nbytes for array in arrays if array is not None)
@@ -192,9 +192,9 @@ def _copy(module: Module, values: Any, placed: Any, most: int) -> None:
 
 
 def order_by_degree(offsets: Any, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """The ids of vertices by falling degree, and the place of each; equal degrees keep their order.
+    """The ids of vertices by descending degree, and the place of each; equal degrees keep their order.
 
-    So they keep the locality that the given ids have.
+    So they keep the locality of the given ids.
     """
     import cupy
 
@@ -224,7 +224,7 @@ def _renumber(
     placed: Rows,
     pieces: Sequence[tuple[int, int, int, int]],
 ) -> None:
-    """Every row to its new place, its targets renamed and sorted: the greatest hubs come first."""
+    """Copy every row to its new place, with its targets renamed and sorted: the greatest hubs come first."""
     import cupy
 
     vertex = targets.dtype.type
@@ -259,7 +259,7 @@ def _renumber(
 
 
 def _pieces_of(values: Any, bounds: Sequence[tuple[int, int]]) -> Iterator[Any]:
-    """The ranges of an array on the device, where they are or as they arrive there; None for each of no array."""
+    """The ranges of an array, on the device already or as they arrive there; None for each if there is no array."""
     if values is None:
         return repeat(None, len(bounds))
     if isinstance(values, Arrival):

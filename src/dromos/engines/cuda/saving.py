@@ -1,4 +1,4 @@
-"""A run on a GPU as named arrays, for checkpoints: what lies on the device between two launches, as it lies there."""
+"""A run on a GPU as named arrays, for checkpoints: the device's data between two launches, as it is there."""
 
 from __future__ import annotations
 

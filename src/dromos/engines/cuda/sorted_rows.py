@@ -1,8 +1,8 @@
 """Rows under new vertex ids, each sorted by a warp or a block in its registers.
 
-A general sort knows nothing of rows: it moves 64-bit keys of row and target through memory eight times, and where there
-are weights the position of each arc beside them. Here a row is read once and written once. Only rows that are too long
-for a block are sorted in the general way, all those of a piece at once.
+A general sort knows nothing of rows: it moves 64-bit keys of row and target through memory eight times, and with
+weights also the position of each arc. Here a row is read once and written once. Only rows that are too long for a block
+are sorted in the general way, all those of a piece at once.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ __all__ = ["SORTING", "WEIGHTED", "RowSorter"]
 SORTING: Final = '#include "sorting.cuh"'
 WEIGHTED: Final = "WEIGHTED=1"
 _THREADS: Final = 256
-_WARP_KEYS: Final = 1024  # that a warp sorts, as in the kernels; half as many with weights
+_WARP_KEYS: Final = 1024  # keys that a warp sorts, as in the kernels; half as many with weights
 _SMALL, _LARGE = 256, 1024  # threads of blocks for the rows that are too long for a warp
 _BLOCKS_OF_A_PROCESSOR: Final = 8
-_TARGET_BITS: Final = 32  # in the keys of the longest rows, where places in rows need none
+_TARGET_BITS: Final = 32  # in the keys of the longest rows, which need no positions in rows
 
 
 class RowSorter:
-    """Brings the rows of pieces to their new places, sorted; ``weighted``: with their weights."""
+    """Copies the rows of pieces to their new places, sorted; ``weighted``: with their weights."""
 
     def __init__(self, defines: tuple[str, ...], offsets: Any, new_offsets: Any, rank: Any, *, weighted: bool) -> None:
         import cupy
@@ -36,7 +36,7 @@ class RowSorter:
         self._warp_keys = _WARP_KEYS // 2 if weighted else _WARP_KEYS
         lengths = cupy.diff(offsets)
         given = cupy.flatnonzero(lengths > _LARGE // 32 * self._warp_keys)
-        self._longest = rank.take(given)  # in the order in which they come
+        self._longest = rank.take(given)  # in the order in which they arrive
         self._begins = cupy.zeros(len(given) + 1, offsets.dtype)
         self._target_bit, self._row_bit = 0, _TARGET_BITS
         if len(given):
@@ -49,7 +49,7 @@ class RowSorter:
 
     @property
     def is_fit(self) -> bool:
-        """Whether the number of a row that is too long for a block, a target and a place in the row fit a key."""
+        """Whether the number of a row that is too long for a block, a target and a position in the row fit a key."""
         return self._row_bit + len(self._longest).bit_length() <= 64
 
     def place(
@@ -59,9 +59,9 @@ class RowSorter:
         placed: Any,
         placed_weights: Any = None,
     ) -> None:
-        """Sort all rows: pieces as :func:`pieces_of_rows` cuts them, of ``most`` arcs at most.
+        """Sort all rows: pieces as cut by :func:`pieces_of_rows`, of at most ``most`` arcs.
 
-        With each come its targets and weights, or None.
+        Each comes with its targets and weights, or None.
         """
         import cupy
 
@@ -87,7 +87,7 @@ class RowSorter:
                 self._sort_longest(int(begin), int(end), placed, placed_weights)
 
     def _sort_longest(self, begin: int, end: int, placed: Any, placed_weights: Any) -> None:
-        """Sort the rows with these arcs of all that are too long for a block; they are at their places already."""
+        """Sort those of the rows with these arcs that are too long for a block; they are at their places already."""
         import cupy
 
         arcs = end - begin
@@ -107,7 +107,7 @@ class RowSorter:
 
 
 def _weights(given: Any, placed: Any) -> tuple[Any, Any, np.int32]:
-    """Weights where they are and where they go, and the bytes of each, as a kernel takes them."""
+    """Source and destination of weights, and the bytes of each, as kernel arguments."""
     if placed is None:
         return np.uint64(0), np.uint64(0), np.int32(0)
     return given, placed, np.int32(placed.dtype.itemsize)

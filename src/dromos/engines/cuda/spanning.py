@@ -1,11 +1,11 @@
-"""Arrays that begin in the device's memory and go on in the host's, behind one range of addresses.
+"""Arrays that begin in the device's memory and continue in the host's, in one range of addresses.
 
-Kernels read the host's part in place, over the link, 128 bytes at a time where the lanes of a warp read neighbours.
-They need not know: an address is an address. So every kernel runs on graphs larger than the device, and what is read
-often (the rows of the greatest degrees come first) is read at the device's own speed.
+Kernels read the host's part in place, over the link, 128 bytes at a time if the lanes of a warp read adjacent data.
+They need no changes: an address is an address. So every kernel runs on graphs larger than the device, and data that is
+read often (the rows of the greatest degrees come first) is read at the device's own speed.
 
-The driver's calls for virtual memory do this; CuPy does not offer them. Where the driver cannot map the host's memory
-into such a range, the whole array is pinned memory of the host.
+This uses the driver's calls for virtual memory, which CuPy does not offer. If the driver cannot map the host's memory
+into such a range, the whole array is in pinned memory of the host.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Access(ctypes.Structure):
 
 
 def resident_part(nbytes: int, wanted: int) -> int:
-    """How many of ``nbytes`` bytes lie on the device where ``wanted`` are wanted there.
+    """How many of ``nbytes`` bytes are on the device if ``wanted`` are wanted there.
 
     >>> resident_part(10 << 20, 5 << 20) >> 20, resident_part(100, 100), resident_part(100, 50)
     (4, 100, 0)
@@ -67,9 +67,10 @@ def resident_part(nbytes: int, wanted: int) -> int:
 
 
 def spanning_array(count: int, dtype: Any, resident: int) -> Any:
-    """An array of ``count`` values (not set) of which the first ``resident`` bytes lie on the current device.
+    """An uninitialized array of ``count`` values, of which the first ``resident`` bytes are on the current device.
 
-    ``resident`` is one of :func:`resident_part`. Refused with what was asked for if the host or the device cannot.
+    ``resident`` is a result of :func:`resident_part`. Raises an error with the requested size if the host or the device
+    lacks the memory.
     """
     import cupy
 
@@ -91,7 +92,7 @@ _readable: Final[set[int]] = set()  # addresses of arrays whose part on the host
 
 
 def host_view(array: Any) -> Array | None:
-    """A spanning array as the host sees it, which may read the part that lies in its memory; None where it cannot."""
+    """A spanning array as the host sees it, which may read the part in its memory; None if it cannot."""
     address = int(array.data.ptr)
     if address not in _readable:
         return None
@@ -119,7 +120,7 @@ def _can_map_host_pages(device: int) -> bool:
 
 
 class _Range:
-    """A range of addresses with memory of the device behind its first bytes and memory of the host behind the rest."""
+    """A range of addresses, mapped to memory of the device first and to memory of the host for the rest."""
 
     def __init__(self, nbytes: int, resident: int) -> None:
         import cupy
@@ -133,7 +134,7 @@ class _Range:
               ctypes.c_uint64(0), ctypes.c_uint64(0))  # fmt: skip
         self.address = int(start.value)
         mapped: list[tuple[int, int, int]] = []
-        # Freed with the last array that lies here; a kernel that still reads it is waited for.
+        # Released with the last array in it, after kernels that still read it.
         self._finalizer = weakref.finalize(self, _free, device, self.address, size, mapped)
         try:
             for begin, end, place in (
@@ -154,7 +155,7 @@ class _Range:
 
 
 def _map(address: int, size: int, place: _Location) -> tuple[int, int, int]:
-    """Memory of its own behind a range of addresses: its address, size and handle."""
+    """Allocate memory behind a range of addresses; return its address, size and handle."""
     wanted = _Properties(type=_PINNED, location=place)
     handle = ctypes.c_uint64()
     _call("cuMemCreate", ctypes.byref(handle), ctypes.c_size_t(size), ctypes.byref(wanted), ctypes.c_uint64(0))

@@ -1,8 +1,8 @@
-"""Memory of the host to a device through pinned buffers, by threads that run compiled code throughout.
+"""Copies from the host's memory to a device through pinned buffers, by threads that run only compiled code.
 
-Threads of Python wait for each other at every call, so they need large buffers, and keep the thread that starts
-kernels waiting as well. These threads call the driver by the addresses of its functions. Their buffers are small
-enough to stay in a core's cache, where the device reads them.
+Python threads wait for each other at every call, so they need large buffers, and also delay the thread that starts
+kernels. These threads call the driver by the addresses of its functions. Their buffers are small enough to stay in a
+core's cache, where the device reads them.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -21,13 +21,13 @@ __all__ = [
     "WAIT", "lane_words", "send_chunks",
 ]  # fmt: skip
 
-# words of a plan: functions of the driver, where the bytes are and where they go, how many, and in what pieces
+# words of a plan: driver functions, source and destination of the bytes, their number, and the sizes of pieces
 CONTEXT, SET_CONTEXT, COPY, RECORD, WAIT, SOURCE, TARGET, STAGED, SIZE, CHUNK, SLOTS = range(11)
 PLAN_WORDS = 11
 
 
 def lane_words(slots: int) -> int:
-    """Words for each thread: its stream, then for each of its buffers an event and the chunk that is under way."""
+    """Words for each thread: its stream, then for each of its buffers an event and the chunk in flight."""
     return 1 + 2 * slots
 
 
@@ -51,19 +51,17 @@ def _copy_bytes(writer: Writer, target: Value, source: Value, length: Value) -> 
 def send_chunks(thread, threads, plan, lanes, progress, arrived):
     """Take chunks in turn until all are on the device; ``arrived`` becomes 1 for each that is there.
 
-    ``progress``: the next chunk, and the code of a call of the driver that failed.
+    ``progress``: the next chunk, and the code of a driver call that failed.
     """
-    # Why this is right, without a lock:
-    # - An atomic counter deals the chunks out: each is copied once, by one thread, to a place of its own.
-    # - A thread has its own buffers and events: nobody else writes to them.
-    # - A buffer is written again only after the wait for the event behind the copy from it, so nothing is overwritten
-    #   that the device has yet to read.
-    # - ``arrived`` is set only after that wait, or the one at the end. Whoever sees it starts a kernel afterwards, and
-    #   a kernel sees all that was on the device before it was started.
-    # - Every thread waits for its last copies before it leaves, after Ctrl-C too (then no more chunks are dealt out),
-    #   so buffers and source are free when the team is back. Only a call that fails ends the threads without these
-    #   waits, and then the caller keeps both from being used again.
-    # - The context stays with the thread: it is the caller's, and other threads of a team call the driver only here.
+    # Why this is correct without a lock: - An atomic counter deals out the chunks: each is copied once, by one thread,
+    # to its own place. - A thread has its own buffers and events: no other thread writes to them. - A buffer is written
+    # again only after waiting for the event after the copy from it, so no data is overwritten that the device has yet
+    # to read. - ``arrived`` is set only after that wait, or the one at the end. A thread that sees it starts a kernel
+    # afterwards, and a kernel sees all that was on the device before it was started. - Every thread waits for its last
+    # copies before it leaves, also after Ctrl-C (then no more chunks are dealt out), so buffers and source are free
+    # when the team returns. Only a call that fails ends the threads without these waits, and then the caller keeps both
+    # from being reused. - The context stays with the thread: it is the caller's, and other threads of a team call the
+    # driver only here.
     chunk, slots, size = plan[CHUNK], plan[SLOTS], plan[SIZE]
     own = thread * (1 + 2 * slots)
     staged, stream, turn = plan[STAGED] + thread * slots * chunk, lanes[own], 0

@@ -1,8 +1,8 @@
-"""Between the host and the device.
+"""Copies between the host and the device.
 
-Memory that a program gets from the system is not fit for the device to read or write: a driver copies through a small
-buffer of its own, on one thread, which also waits for every new page. Here several threads do it, each with a buffer
-that the device reads and writes directly.
+A device cannot directly read or write the memory that a program gets from the system. The driver copies through its own
+small buffer, on one thread, which also waits for every new page. Here several threads do it, each with a buffer that
+the device reads and writes directly.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 _CHUNK: Final = 4 << 20
 _LARGE: Final = 2 * _CHUNK
-_WORTH_STAGING: Final = 4 << 20  # bytes that several threads copy to the device sooner than the driver does
+_WORTH_STAGING: Final = 4 << 20  # bytes that several threads copy to the device faster than the driver does
 _WORTH_PINNING: Final = 1 << 18  # bytes of a result
 _MOST_THREADS: Final = 8
 _MOST_PINNED: Final = 64 << 20  # of one result
@@ -40,9 +40,9 @@ _ALL_PINNED: Final = 512 << 20  # of all results that are held
 
 
 def to_host(values: Any, out: Array | None = None, threads: int | None = None) -> Array:
-    """A copy of a device's array; in ``out`` if that is given, which has to be contiguous.
+    """A copy of a device's array; in ``out`` if given, which has to be contiguous.
 
-    ``threads``: the most that copy a large one.
+    ``threads``: the most threads that copy a large one.
     """
     import cupy
 
@@ -55,20 +55,20 @@ def to_host(values: Any, out: Array | None = None, threads: int | None = None) -
     if values.nbytes < _LARGE or not contiguous:
         copied: Array = values.get(out=out)
         return copied
-    whole = reused_empty(values.shape, values.dtype) if out is None else out  # whose pages are there, or huge
-    cupy.cuda.get_current_stream().synchronize()  # what is to be copied is written
+    whole = reused_empty(values.shape, values.dtype) if out is None else out  # its pages are allocated already, or huge
+    cupy.cuda.get_current_stream().synchronize()  # the data to copy is written
     _in_lanes(int(values.data.ptr), whole.reshape(-1).view(np.uint8), threads or _MOST_THREADS)
     return whole
 
 
 _held = 0  # bytes of results in pinned memory
-_held_lock = threading.RLock()  # an array may be collected in the middle of what is done here
+_held_lock = threading.RLock()  # an array may be collected while this module runs
 
 
 def _pinned_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array | None:
-    """An array that the device writes to directly; None where there are many of them, since they cannot be swapped out.
+    """An array that the device writes directly; None if there are many of them, since they cannot be swapped out.
 
-    The first of a size takes as long as a copy without it; CuPy keeps the memory for the next ones.
+    The first one of a size takes as long as a copy without it; CuPy keeps the memory for the next ones.
     """
     global _held
     import cupy
@@ -117,13 +117,13 @@ def shared_copy(values: Array) -> Any:
 
 
 def forget_shared() -> None:
-    """Free the copies that were kept."""
+    """Release the shared copies."""
     global _shared
     _shared = IdentityCache()
 
 
 def _in_lanes(address: int, data: Array, most: int) -> None:
-    """Fetch ``data`` from an address on the current device, several threads at a time."""
+    """Fetch ``data`` from an address on the current device, with several threads."""
     import cupy
 
     device, size, half = cupy.cuda.Device().id, data.nbytes, _CHUNK // 2
@@ -137,9 +137,9 @@ def _in_lanes(address: int, data: Array, most: int) -> None:
 
 
 def pinned_empty(rows: int, dtype: np.dtype[Any]) -> Array:
-    """An array that the device reads and writes directly; ordinary memory where the system has no such left.
+    """An array that the device reads and writes directly; ordinary memory if the system has no pinned memory left.
 
-    CuPy keeps its memory for the next one of about the size: the first takes long.
+    CuPy keeps its memory for the next one of about the size: allocating the first takes long.
     """
     import cupy
 
@@ -152,7 +152,7 @@ def pinned_empty(rows: int, dtype: np.dtype[Any]) -> Array:
 
 
 def fetch_later(values: Any, out: Array, stream: Any) -> None:
-    """Begin to copy a device's array to the host; both are contiguous, and ``out`` is best pinned."""
+    """Begin to copy a device's array to the host; both are contiguous, and ``out`` should be pinned."""
     import cupy
 
     if values.nbytes:
@@ -161,7 +161,7 @@ def fetch_later(values: Any, out: Array, stream: Any) -> None:
 
 
 def send_later(values: Array, out: Any, stream: Any) -> None:
-    """Begin to copy a host's array to the device; both are contiguous, and ``values`` are best pinned."""
+    """Begin to copy a host's array to the device; both are contiguous, and ``values`` should be pinned."""
     import cupy
 
     if values.nbytes:

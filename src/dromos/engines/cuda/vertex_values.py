@@ -1,4 +1,4 @@
-"""Values by vertex on the device: in another order, and whether all are finite; at little cost to the host."""
+"""Per-vertex values on the device: permuting them, and checking that all are finite, at little cost to the host."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from dromos.engines.cuda.rows import RELABELLING, types_of
 __all__ = ["gathered", "has_not_finite"]
 
 _THREADS: Final = 256
-_flags: list[Array] = []  # words in pinned memory, for one look at a time
-_all_flags: list[Array] = []  # never given back: a look that nobody waited for may still write there
+_flags: list[Array] = []  # words in pinned memory, for one check at a time
+_all_flags: list[Array] = []  # never released: a check that was not waited for may still write there
 
 
 def gathered(values: Any, order: Any) -> Any:
@@ -33,9 +33,9 @@ def gathered(values: Any, order: Any) -> Any:
 
 
 def has_not_finite(values: Any) -> Callable[[], bool]:
-    """Begin to look for an infinite number or NaN among doubles on the device; the function tells whether there is one.
+    """Begin to look for an infinity or NaN among doubles on the device; the function says whether there is one.
 
-    It waits for all that was begun before.
+    It waits for all work that was started before.
     """
     import cupy
 
@@ -43,7 +43,7 @@ def has_not_finite(values: Any) -> Callable[[], bool]:
     flag = _free_flag()
     flag[0] = 0
     if len(values):
-        place = np.uint64(flag.ctypes.data)  # the device reaches it at the same address
+        place = np.uint64(flag.ctypes.data)  # the device uses the same address
         module = _relabelling(np.dtype(np.int32), cupy.cuda.Device().id)
         module.launch("find_not_finite", _blocks(len(values)), _THREADS, values, np.int64(len(values)), place)
 
@@ -70,7 +70,7 @@ def _free_flag() -> Array:
 
 @cache
 def _relabelling(ids: np.dtype[Any], device: int) -> Module:
-    """The kernels for the current device, of which these look at no offsets."""
+    """The relabelling kernels for the current device; those used here read no offsets."""
     return load(RELABELLING, "relabel", defines=types_of(np.zeros(0, np.uint32), np.zeros(0, ids)))
 
 

@@ -1,7 +1,7 @@
-"""Kernels for what no program can say, or says at a price: each file tells why.
+"""Kernels for what no program can express, or only at a price: each file says why.
 
-An engine offers them by name through ``engine.native(name)``; an algorithm asks for a name and never for a device.
-A kernel takes the graph, its options and ``threads``, and gives fields by name.
+An engine offers them by name through ``engine.native(name)``; an algorithm asks for a name and never for a device. A
+kernel takes the graph, its options and ``threads``, and returns fields by name.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ CPU_KERNELS: Final = (
     "edge_betweenness", "forest", "independent_set", "joint", "katz", "lanczos", "longest_paths", "matching", "product",
     "sampling", "similarity", "strong", "topological", "triangles", "trusses", "walks", "weighted_betweenness",
 )  # fmt: skip
-"""Each is a function in the module of the same name, or in the one that ``_MODULES`` names."""
+"""Each is a function in the module of the same name, or in the one given in ``_MODULES``."""
 COMPILED_AT_ONCE: Final = frozenset({"communities"})
-"""Those that a first call compiles too: plain Python takes longer than compiling, on small graphs as well."""
+"""Kernels that even a first call compiles: plain Python takes longer than compiling, also on small graphs."""
 
 
 def cpu_kernel(name: str, threads: int | None = None) -> NativeKernel | None:
@@ -40,6 +40,6 @@ def cpu_kernel(name: str, threads: int | None = None) -> NativeKernel | None:
 
 
 def is_compiled(name: str) -> bool:
-    """Whether code of the kernel called ``name`` is in the cache folder; of whichever version, so it is only likely."""
+    """Whether code of the kernel called ``name`` is probably in the cache folder: any version of it counts."""
     module = _MODULES.get(name, name)
     return any((disk_cache.cache_folder() / "kernels").glob(f"{module}_kernels.*"))

@@ -1,13 +1,13 @@
 """Dependencies of sources on vertices, the sums that betweenness is made of (Brandes, 2001).
 
-Programs say it too, and run where a path is asked for. They cost more: levels are found by one program and gone through
-again by another, with a test of levels on every arc and a sum by atomics; here a row is a plain sum, and path counts
-may leave the range of a float (``path_counts``).
+Programs can express it too, and run if a path is given. They cost more: one program finds the levels and another goes
+through them again, with a test of levels on every arc and a sum by atomics. Here a row is a plain sum, and path counts
+may exceed the range of a float (``path_counts``).
 
-Many sources are swept from in batches where that wins (``betweenness_batches``), from 64 on with the hubs of a graph
-numbered first. The others are taken one at a time: all threads share one, level by level; or, on small graphs, each has
-sources of its own and waits for nobody. That takes 60 bytes per vertex, once or for each thread. The order of sums
-depends on the number of threads alone.
+Many sources are swept in batches if that is faster (``betweenness_batches``), from 64 on with the hubs of a graph
+numbered first. The others are swept one at a time: all threads share one, level by level; or, on small graphs, each
+thread has its own sources, without barriers. That takes 60 bytes per vertex, once or for each thread. The order of sums
+depends only on the number of threads.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _SMALL = 1 << 15
 _BYTES_A_VERTEX = 60
 _APART = 64 << 20
 _BATCH_SECONDS = 0.2
-_SWEEPS = 2  # from a source, forth and back, each at least as long as a search
-_RENUMBERED = 64  # sources; never by what was asked before, so that the same call gives the same digits
+_SWEEPS = 2  # from a source, forward and backward, each at least as long as a search
+_RENUMBERED = 64  # sources; independent of earlier calls, so that the same call gives the same digits
 
 
 def betweenness(
@@ -46,8 +46,8 @@ def betweenness(
 ) -> Mapping[str, Array]:
     """The sum of the dependencies of ``sources`` on each vertex of a graph without self-loops and parallel edges.
 
-    With ``endpoints``, a source depends also on itself, and on each vertex that it reaches, for that vertex. ``batch``
-    is the width of batches, 8 or 16, and 0 for none; chosen by the size of graph and work unless given.
+    With ``endpoints``, a source also depends on itself, and on each vertex that it reaches, for that vertex. ``batch``
+    is the width of batches, 8 or 16, or 0 for none; by default it depends on the size of graph and work.
 
     >>> import dromos as dr
     >>> betweenness(dr.generators.path(4), sources=[0, 1])["dependency"].tolist()
@@ -104,7 +104,7 @@ def _each_its_own(thread: int, threads: int, workers: list[_Worker], sources: Se
 
 
 class _Worker:
-    """What ``team`` threads need to sweep from one source after the other, and the sum so far."""
+    """The memory of ``team`` threads for sweeping from one source after the other, and the sum so far."""
 
     def __init__(self, graph: Graph, team: int, endpoints: bool) -> None:
         from dromos.engines.native import betweenness_kernels as kernels
@@ -127,7 +127,7 @@ class _Worker:
         self._kernel(0, 1, *self._arguments(source, stop))
 
     def add_together(self, source: int, stop: Array) -> None:
-        """The same on the team, which leaves this thread free to see Ctrl-C."""
+        """As :meth:`add`, on the team, which leaves this thread free to handle Ctrl-C."""
         run_team(self._kernel, *self._arguments(source, stop), threads=self._team, stop=stop)
 
     def _arguments(self, source: int, stop: Array) -> tuple[Any, ...]:

@@ -1,21 +1,23 @@
-"""Brandes's two sweeps from 8 or 16 sources at once: one look at an arc serves all of them.
+"""Brandes's two sweeps from 8 or 16 sources at once: one visit of an arc serves all of them.
 
 A vertex has a row of floats, a lane for each source: first the number of paths, then, in its place, the dependency per
-path. Its *marks*, one bit per lane, say which sources reach it in a level. A level is a list of vertices with marks, a
-vertex once for all sources that come to it there, and a vertex is in as many levels as its sources disagree on.
+path. Its *marks*, one bit per lane, say which sources reach it in a level. A level is a list of vertices with marks. A
+vertex is listed once for all sources that reach it in that level, so it is in as many levels as its sources have
+different distances.
 
-Of a row's arcs only those count that lead to or from the neighbouring level in a lane that is asked for: on Kronecker
-graphs one in five for a source, two in five for all 16 together. So the arcs are sifted by the marks, which are small
-and in cache, and only rows of those that pass are loaded, their other lanes masked. The mask also makes the second
-table needless that ``betweenness_kernels`` has for levels of the other parity.
+Only those arcs of a row count that lead to or from the adjacent level in a wanted lane: on Kronecker graphs one in five
+for a source, two in five for all 16 together. So the arcs are filtered by the marks, which are small and in cache, and
+only rows of arcs that pass are loaded, with their other lanes masked. The mask also replaces the second table that
+``betweenness_kernels`` has for levels of the other parity.
 
-A level is found by its predecessor's vertices, which give their marks to neighbours that lack them, or, where these
-have many of the arcs, by the vertices that still lack marks; then the paths are summed on the way.
+A level is found by a push, in which the vertices of the level before give their marks to neighbors that lack them, or,
+if these have many of the arcs, by a pull of the vertices that still lack marks, which also sums the paths.
 
-Shared memory. Marks lie in three tables in turn: that of the level just finished is read, that of the next level is
-written, and the third is wiped for the level after. In a push they grow by atomics; the vertex is listed by the thread
-that set its first one. All else of a vertex is written by the thread that took its place in the list, or, in a pull,
-its chunk; a row may be read meanwhile, but in lanes that are not written. Two cursors alternate by phase.
+Shared memory. Marks are in three tables in turn: that of the level just finished is read, that of the next level is
+written, and the third is cleared for the level after. In a push, marks are set by atomics; the thread that set a
+vertex's first mark lists it. All other data of a vertex is written by the thread that took its place in the list, or,
+in a pull, its chunk; a row may be read meanwhile, but only in lanes that are not written. Two cursors alternate by
+phase.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -44,11 +46,11 @@ from dromos.jit import LINE, barrier, inline, kernel, publish, published, total
 
 __all__ = ["BUFFER", "CURSORS", "PIECE", "sweep_batch"]
 
-PULL = 6  # a level with more arcs than one in so many of the open vertices' is pulled from
-FEW = 4  # rows with less than one in so many lanes are turned lane by lane: division is slow
-DEEP = 32  # levels after which sources have to share twice as much: there is little to do in each of them
+PULL = 6  # a level with more than one in so many of the open vertices' arcs is pulled from
+FEW = 4  # rows with less than one in so many lanes are converted lane by lane: division is slow
+DEEP = 32  # levels after which sources have to share twice as much: each of them has little work
 _ONE = np.uint64(1)
-# what threads tell each other at a barrier
+# what threads publish at a barrier
 _FOUND, _ARCS, _CLOSED, _MARKS, _INSTANCES, _LARGE, _STOP = 0, 1, 2, 3, 4, 5, 6
 
 
@@ -65,7 +67,7 @@ def _tell(memory, stop, thread, number, found, bits, arcs, closed, instances, hi
 
 @inline
 def _place_sources(sources, lanes, table, seen, front, order, marks_of):
-    """Give each source its lane; the number of vertices among them."""
+    """Give each source its lane; return the number of distinct vertices among them."""
     size = np.int64(0)
     for lane in range(sources.size):
         v = np.int64(load(sources, lane))
@@ -83,7 +85,7 @@ def _place_sources(sources, lanes, table, seen, front, order, marks_of):
 
 @inline
 def _turn(table, v, marks, bits, sums, sums_base):
-    """Turn a vertex's paths to dependencies a path; the sum of its dependencies."""
+    """Convert a vertex's path counts to dependencies per path; return the sum of its dependencies."""
     lanes = lanes_of(marks)
     if np.int64(count_bits(bits)) * FEW > lanes:
         return turn_row(table, v, marks, bits, sums, sums_base)
@@ -103,7 +105,7 @@ def _back(
     begin, end, cursor, threads, extra, offsets, targets, table, later, own, order, marks_of, score, reached,
     reached_base, mine, cursors,
 ):  # fmt: skip
-    """The dependencies on a level's vertices, from those of the level after it, whose marks are in ``later``."""
+    """Compute the dependencies on a level's vertices from the next level, whose marks are in ``later``."""
     sums, sums_base = mine[2], mine[3]
     chunk = chunk_of(end - begin, threads, 1, BUFFER)
     while True:
@@ -131,7 +133,7 @@ def _back(
 
 @inline
 def _credit_sources(sources, extra, threads, stride, reached, score):
-    """Add to each source what it is worth as an end: ``extra`` for each vertex that it reached."""
+    """Add each source's credit as an endpoint: ``extra`` for each vertex that it reached."""
     for lane in range(sources.size):
         count = np.int64(0)
         for thread in range(threads):
@@ -143,7 +145,7 @@ def _credit_sources(sources, extra, threads, stride, reached, score):
 
 @inline
 def _clean(thread, threads, n, listed, order, seen, a, b, c):
-    """Make all marks zeros again."""
+    """Reset all marks to zero."""
     if listed < n // 8:
         for marks in (seen, a, b, c):
             wipe(order, np.int64(0), listed, thread, threads, marks)
@@ -160,9 +162,9 @@ def sweep_batch(
 ):  # fmt: skip
     """Add the dependencies of all ``sources`` to ``score``, and ``extra`` for either end of each path.
 
-    ``marks`` are all zeros, and are again in the end. The batch is given up, with nothing added, where a count of paths
-    is too large for its dependencies to be told in floats alone, or where less than ``shared`` sources (twice as many
-    in a graph of many levels) come to a vertex together, on average; ``outcome[0]`` is 1 then.
+    ``marks`` are all zeros, before and after the call. The batch is abandoned, with nothing added, if a count of paths
+    is too large for its dependencies to be represented in floats alone, or if fewer than ``shared`` sources (twice as
+    many in a graph of many levels) reach a vertex together, on average; ``outcome[0]`` is 1 then.
     """
     offsets, targets, in_offsets, in_targets = graph
     seen, front, fresh, old = marks

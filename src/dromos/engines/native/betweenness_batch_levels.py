@@ -1,4 +1,4 @@
-"""How a level of a batch is found and its paths counted; see ``betweenness_batch_kernels``."""
+"""Finding a level of a batch and counting its paths; see ``betweenness_batch_kernels``."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dromos.intrinsics import atomic_add, atomic_or, count_bits, load, load_rela
 from dromos.jit import LINE, inline
 
 BUFFER = 1024  # vertices that a thread finds before it lists them
-PIECE = 512  # arcs that are sifted at once
+PIECE = 512  # arcs that are filtered at once
 CURSORS = 3  # two for chunks, one for the tail of the list
 TAIL = 2 * LINE
 
@@ -23,7 +23,7 @@ def degree(offsets, v):
 
 @inline
 def ask_ahead(order, at, last, offsets, targets, table, marks):
-    """Prefetch what is needed of vertices soon to come."""
+    """Prefetch the data of vertices that come soon."""
     prefetch(offsets, np.int64(load(order, min(at + 16, last))))
     soon = np.int64(load(order, min(at + 8, last)))
     row = np.int64(load(offsets, soon))
@@ -34,9 +34,9 @@ def ask_ahead(order, at, last, offsets, targets, table, marks):
 
 @inline
 def gather(table, targets, begin, end, marks, wanted, mine):
-    """Sum the rows of a vertex's neighbours in the lanes ``marks & wanted``; the lanes that any of them has.
+    """Sum the rows of a vertex's neighbors in the lanes ``marks & wanted``; return the lanes that any of them has.
 
-    The sums are the thread's own; they are not touched where there are none.
+    The sums are private to the thread; they are not touched if there are no such lanes.
     """
     ids, ids_base, sums, sums_base, powers = mine
     found, fresh = np.uint64(0), True
@@ -58,7 +58,7 @@ def gather(table, targets, begin, end, marks, wanted, mine):
 
 @inline
 def _list(order, marks_of, marks, cursors, buffer, base, filled):
-    """Append the vertices in the buffer, with the marks that they have by now."""
+    """Append the vertices in the buffer, with their current marks."""
     at = atomic_add(cursors, TAIL, filled)
     for k in range(filled):
         v = load(buffer, base + k)
@@ -75,7 +75,7 @@ def wipe(order, begin, end, thread, threads, marks):
 
 @inline
 def push(begin, end, cursor, threads, offsets, targets, seen, fresh, order, marks_of, buffer, base, cursors):
-    """Let a level's vertices mark neighbours that lack their lanes. The number that this thread listed."""
+    """Give the lanes of a level's vertices to neighbors that lack them; return the number that this thread listed."""
     found, filled = np.int64(0), np.int64(0)
     chunk = chunk_of(end - begin, threads, 1, BUFFER)
     while True:
@@ -104,7 +104,7 @@ def settle(
     begin, end, cursor, threads, live, offsets, in_offsets, in_targets, table, seen, front, fresh, order, marks_of,
     mine, cursors,
 ):  # fmt: skip
-    """After a push: count the paths to what it listed. ``(marks, arcs, arcs into closed ones, instances, largest)``."""
+    """Count the paths to vertices a push listed: ``(marks, arcs, arcs into closed ones, instances, largest)``."""
     bits, arcs, closed, instances, high = np.uint64(0), np.int64(0), np.int64(0), np.int64(0), 0.0
     chunk = chunk_of(end - begin, threads, 1, BUFFER)
     while True:
@@ -134,7 +134,7 @@ def pull(
     cursor, live, offsets, in_offsets, in_targets, table, seen, front, fresh, order, marks_of, mine, buffer, base,
     cursors,
 ):  # fmt: skip
-    """Let the vertices that lack lanes look for them, and count. ``(found, ...)`` and the rest as of _settle."""
+    """Find the lanes that vertices lack, and count their paths: ``(found, ...)`` and the rest as of :func:`settle`."""
     n = offsets.size - 1
     found, bits, arcs, closed, instances, high = np.int64(0), np.uint64(0), np.int64(0), np.int64(0), np.int64(0), 0.0
     while True:

@@ -1,8 +1,8 @@
 """Dependencies of many sources, 8 or 16 in one sweep (``betweenness_batch_kernels``).
 
-All threads share a batch, level by level; or, on small graphs, each has batches of its own and waits for nobody. A
-batch is given up where its sources share too little, or have more paths than a float can count; it is left for sweeps
-one at a time, and so are all that were to come, once more than half were given up.
+All threads share a batch, level by level; or, on small graphs, each has its own batches, without barriers. A batch is
+abandoned if its sources share too little, or have more paths than a float can count. Its sources are then swept one at
+a time, and so are all later ones, once more than half were abandoned.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from dromos.parallel import run_team
 
 __all__ = ["add_batches", "width_for"]
 
-_FEWEST: Final = 4  # sources that are worth a batch
-_WORK: Final = 1 << 24  # arcs times sources: less is done before a batch has begun
+_FEWEST: Final = 4  # least number of sources for a batch
+_WORK: Final = 1 << 24  # arcs times sources: less work is done before a batch has begun
 _MEMORY: Final = 1 << 30
-_APART: Final = 16 << 20  # beyond, threads drive each other's rows out of the cache
-_SHARED: Final = 2  # sources that must come to a vertex together, on average
+_APART: Final = 16 << 20  # beyond, threads evict each other's rows from the cache
+_SHARED: Final = 2  # average number of sources that must reach a vertex together
 _ROUND_SECONDS: Final = 0.2
 _MARKS: Final = {8: np.uint8, 16: np.uint16}
 
 
 def batch_bytes(graph: Graph, width: int) -> int:
-    """What a batch takes at most; the list of vertices is as long as that only where sources share nothing."""
+    """The most memory of a batch; the list of vertices is that long only if sources share nothing."""
     marks = width // 8
     a_vertex = width * (8 + graph.targets.dtype.itemsize + marks) + 4 * marks + 16
     return graph.num_vertices * a_vertex
 
 
 def width_for(graph: Graph, sources: int) -> int:
-    """How many sources a batch has; 0 where they are better taken one at a time.
+    """The number of sources of a batch; 0 if they are better swept one at a time.
 
     >>> import dromos as dr
     >>> width_for(dr.generators.path(10), 10), width_for(dr.generators.rmat(13, 16, seed=1), 1000)
@@ -61,7 +61,7 @@ def add_batches(
 ) -> tuple[Array, list[int]]:
     """The sum of the dependencies of ``sources`` in batches of ``width``, and the sources that are left.
 
-    ``progress`` is told how many are done.
+    ``progress`` is called with the number of sources done.
 
     >>> import dromos as dr
     >>> star, stop = dr.generators.star(16), np.zeros(1, np.int64)
@@ -99,7 +99,7 @@ def _each_its_own(
 
 
 def _batches(graph: Graph, sources: Sequence[int], width: int) -> list[Array]:
-    """The sources in batches of equal size, neighbours together."""
+    """The sources in batches of equal size, neighbors together."""
     from dromos.engines.native import betweenness_clusters as kernels
 
     cluster: Callable[..., Any] = kernels.cluster
@@ -111,7 +111,7 @@ def _batches(graph: Graph, sources: Sequence[int], width: int) -> list[Array]:
 
 
 class _Worker:
-    """What ``team`` threads need to sweep from one batch after the other, and the sum so far."""
+    """The memory of ``team`` threads for sweeping from one batch after the other, and the sum so far."""
 
     def __init__(self, graph: Graph, team: int, width: int, endpoints: bool) -> None:
         from dromos.engines.native import betweenness_batch_kernels as kernels
@@ -135,9 +135,9 @@ class _Worker:
         self._cursors = np.zeros(kernels.CURSORS * LINE, np.int64)
 
     def add(self, sources: Array, stop: Array, *, together: bool) -> bool:
-        """Add the dependencies of ``sources`` to the score; whether that was done, and not given up.
+        """Add the dependencies of ``sources`` to the score; return whether that was done, and not abandoned.
 
-        By the team, which leaves this thread free to see Ctrl-C, or on this thread.
+        The team runs it, which leaves this thread free to handle Ctrl-C, or this thread itself.
         """
         from dromos.jit import team_memory
 
@@ -156,7 +156,7 @@ class _Worker:
 
 
 def _rows(n: int, width: int) -> Array:
-    """A table of rows that begin with a line of the cache."""
+    """A table of rows, aligned to cache lines."""
     floats = huge_zeros(n * width + 8, np.float64)
     first = -(floats.ctypes.data // 8) % 8
     return floats[first : first + n * width]

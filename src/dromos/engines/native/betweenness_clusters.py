@@ -1,7 +1,7 @@
-"""The order in which sources share most: neighbours one after the other.
+"""The order in which sources share most: neighbors one after the other.
 
-Sweeps of a batch share the visit to a vertex that they come to in the same level, and neighbours are within one level
-of each other everywhere.
+Sweeps of a batch share the visit of a vertex if they reach it in the same level, and the levels of neighbors differ by
+at most one everywhere.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -17,7 +17,7 @@ from dromos.jit import kernel
 def cluster(offsets, targets, sources, wanted, size, order):
     """Write ``sources`` to ``order`` in clusters of up to ``size``, each grown along arcs from its first member.
 
-    ``wanted`` is 1 at all sources, and 0 in the end. A row is looked at once, and only until the cluster is full.
+    ``wanted`` is 1 at all sources, and 0 in the end. A row is visited once, and only until the cluster is full.
     """
     filled = np.int64(0)
     for at in range(sources.size):

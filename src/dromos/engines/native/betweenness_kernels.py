@@ -1,17 +1,17 @@
-"""Brandes's two sweeps from one source, in one call: paths counted level by level, dependencies gathered back.
+"""Brandes's two sweeps from one source, in one call: count paths level by level, then gather dependencies backward.
 
-There are two copies of each number that is gathered, paths and dependencies a path, for even and for odd levels. A
-vertex writes the copy of its own level's parity and reads the other. Among its neighbours only those of the level just
-finished are not zero there: those of its own level are in the copy that it does not read, those of later levels are not
-yet written, and no arc leads two levels on. So a row is a plain sum: no test of levels, and no atomic.
+There are two copies of each gathered number (paths, and dependencies per path), for even and for odd levels. A vertex
+writes the copy of its own level's parity and reads the other. There, only its neighbors of the level just finished are
+nonzero: those of its own level are in the copy that it does not read, those of later levels are not yet written, and no
+arc leads two levels on. So a row is a plain sum: no test of levels, and no atomic.
 
-A level is found either from the one before, whose vertices claim their neighbours, or, where that has many of the arcs
-that are left, by the vertices still unreached: whose sum is not zero is reached.
+A level is found either by a push, in which the vertices of the level before claim their neighbors, or, if that level
+has many of the remaining arcs, by a pull of the unreached vertices: a vertex is reached if its sum is not zero.
 
-Shared memory. A bit of ``seen`` is claimed by an atomic; in a pull a chunk has whole words, which are its thread's.
-``order`` lists vertices by level; a thread fills a buffer of its own and reserves a place for it by an atomic on the
-tail. Every other entry is written by the thread that took the vertex's chunk, and read after a barrier. Two cursors
-alternate by phase; the one that is out of use is reset after the barrier.
+Shared memory. A bit of ``seen`` is claimed by an atomic; in a pull a chunk has whole words, which belong to its thread.
+``order`` lists vertices by level; a thread fills its own buffer and reserves a place for it by an atomic on the tail.
+Every other entry is written by the thread that took the vertex's chunk, and read after a barrier. Two cursors alternate
+by phase; the unused one is reset after the barrier.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -25,17 +25,17 @@ from dromos.intrinsics import atomic_add, atomic_or, load, load_relaxed, prefetc
 from dromos.jit import LINE, barrier, inline, kernel, publish, total
 
 BUFFER = 1024  # whole words of 64 bits
-PULL = 15  # a level with more arcs than one in so many of all vertices and of the arcs left is pulled from
+PULL = 15  # a level with more arcs than one in so many of all vertices and of the remaining arcs is pulled from
 CURSORS = 3  # two for chunks, one for the tail of ``order``
 _TAIL = 2 * LINE
-# what threads tell each other at a barrier
+# what threads publish at a barrier
 _FOUND, _ARCS, _LARGE, _STOP = 0, 1, 2, 3
 _ONE = np.uint64(1)
 
 
 @inline
 def _finish(memory, cursors, stop, thread, threads, number, found, arcs, high):
-    """End a phase at barrier ``number``: tell what it found, wait for all, make the other cursor ready."""
+    """End a phase at barrier ``number``: publish what it found, wait for all threads, and reset the other cursor."""
     publish(memory, thread, number, _FOUND, found)
     publish(memory, thread, number, _ARCS, arcs)
     publish(memory, thread, number, _LARGE, np.int64(high >= LARGE))
@@ -52,7 +52,7 @@ def _flush(order, cursors, buffer, base, filled):
 
 @inline
 def _ask_ahead(order, at, last, offsets, targets):
-    """Prefetch the rows of vertices soon to come."""
+    """Prefetch the rows of vertices that come soon."""
     prefetch(offsets, load(order, min(at + 16, last)))
     row = load(offsets, load(order, min(at + 8, last)))
     prefetch(targets, row)
@@ -64,9 +64,9 @@ def _visit(
     begin, end, cursor, threads, counting, claiming, far, offsets, targets, in_offsets, in_targets, seen,
     order, read, write, exponent, buffer, base, cursors,
 ):  # fmt: skip
-    """Go over a level: count the paths to its vertices, let them claim the next level's, or both.
+    """Process a level: count the paths to its vertices, let them claim those of the next level, or both.
 
-    ``(claimed vertices, their arcs, the largest count)``.
+    Returns ``(claimed vertices, their arcs, the largest count)``.
     """
     found, arcs, filled, high = np.int64(0), np.int64(0), np.int64(0), 0.0
     chunk = chunk_of(end - begin, threads, 16, BUFFER)
@@ -105,7 +105,7 @@ def _visit(
 
 @inline
 def _pull(cursor, offsets, in_offsets, in_targets, seen, order, read, write, buffer, base, cursors):
-    """Find and count the next level by the sums of all that are unreached; as :func:`_visit`."""
+    """Find and count the next level by the sums of all unreached vertices; returns as :func:`_visit`."""
     n = offsets.size - 1
     found, arcs, high = np.int64(0), np.int64(0), 0.0
     while True:
@@ -188,7 +188,7 @@ def _forward(
 
 @inline
 def _gather(begin, end, cursor, threads, last, far, offsets, targets, order, own, read, write, exponent, cursors):
-    """The dependencies of a level's vertices, from those of the level after it; written in place of their paths."""
+    """Gather the dependencies of a level's vertices from the next level; written in place of their paths."""
     chunk = chunk_of(end - begin, threads, 16, BUFFER)
     while True:
         first = begin + atomic_add(cursors, cursor, chunk)
@@ -211,7 +211,7 @@ def _gather(begin, end, cursor, threads, last, far, offsets, targets, order, own
 
 @inline
 def _collect(v, even, odd, even_back, odd_back, exponent, score, extra):
-    """Add the vertex's dependency to its score, and make all zeros again."""
+    """Add the vertex's dependency to its score, and reset all entries to zero."""
     store(score, v, load(score, v) + (load(even, v) + load(odd, v)) + extra)
     store(even, v, 0.0)
     store(odd, v, 0.0)
@@ -227,8 +227,9 @@ def sweep(
 ):  # fmt: skip
     """Add the dependencies of ``source`` to ``score``, and ``extra`` to every other vertex that it reaches.
 
-    ``seen``, the copies and ``exponent`` are all zeros, and are again in the end unless it was stopped; ``order`` and
-    ``starts`` need not be. The source's own entry gets what it is worth as an end: ``extra`` for each vertex reached.
+    ``seen``, the copies and ``exponent`` are all zeros, before and, unless it was stopped, after the call; ``order``
+    and ``starts`` need not be. The source's own entry gets its credit as an endpoint: ``extra`` for each vertex
+    reached.
     """
     n = offsets.size - 1
     d, first_far, number, stopped = _forward(

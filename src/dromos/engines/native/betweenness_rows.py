@@ -1,7 +1,7 @@
-"""Rows of floats, one for each source of a batch, as compiled code handles them: whole rows in vector registers.
+"""Rows of floats, one lane for each source of a batch, as compiled code handles them: whole rows in vector registers.
 
-A table has a row of ``lanes`` floats a vertex; a vertex's *marks* say by bits which lanes are meant. The type of the
-marks is the width: ``uint16`` marks go with rows of 16 floats. Lanes that are not meant may hold anything.
+A table has a row of ``lanes`` floats per vertex; a vertex's *marks* select lanes by bits. The type of the marks
+determines the width: ``uint16`` marks go with rows of 16 floats. Lanes that are not selected may hold any value.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from dromos.compiler.writer import Writer
 
 __all__ = ["add_rows", "ask_for_row", "lanes_of", "put_row", "turn_row"]
 
-_LINE = 8  # floats in a line of the cache
-_AHEAD = 8  # rows asked for before they are added; a processor looks two or three rows ahead by itself
+_LINE = 8  # floats in a cache line
+_AHEAD = 8  # rows between the prefetch of a row and its use; the processor itself looks two or three rows ahead
 
 
 # ---- vectors -------------------------------------------------------------------------------------------------------
@@ -51,13 +51,13 @@ def _meant(writer: Writer, bits: str, powers: str, lanes: int) -> str:
 
 
 def _where(writer: Writer, meant: str, row: str, other: str, lanes: int) -> str:
-    """The lanes of ``row`` that are meant, else those of ``other``."""
+    """The selected lanes of ``row``, and the other lanes of ``other``."""
     floats = f"<{lanes} x double>"
     return writer.register(f"select <{lanes} x i1> {meant}, {floats} {row}, {floats} {other}")
 
 
 def _halved(writer: Writer, row: str, lanes: int, combine: Callable[[str, str, int], str]) -> Scalar:
-    """All lanes combined: one half with the other, again and again."""
+    """All lanes combined, by halving repeatedly."""
     while lanes > 1:
         whole, lanes = f"<{lanes} x double>", lanes // 2
         low, high = (
@@ -85,7 +85,7 @@ def _without_gaps(array: ArrayValue) -> ArrayValue:
 
 
 def _width(marks: Value) -> int:
-    """The lanes of the rows that marks go with."""
+    """The number of lanes of the rows that marks go with."""
     kind = column(marks).kind.element
     if kind[0] not in "iu":
         raise LoweringError(f"marks are whole numbers, not {kind}")
@@ -98,14 +98,14 @@ def _row_of(writer: Writer, table: ArrayValue, vertex: str, lanes: int) -> str:
 
 
 def _whole(writer: Writer, array: ArrayValue, index: str) -> str:
-    """An element that is not negative, as a word."""
+    """A nonnegative element, as a word."""
     kind = f"i{8 * memory_bytes(array.kind.element)}"
     value = writer.register(f"load {kind}, ptr {writer.address(array, [Scalar('i64', index)])}")
     return value if kind == "i64" else writer.register(f"zext {kind} {value} to i64")
 
 
 def _fetch(writer: Writer, table: ArrayValue, vertex: str, lanes: int) -> None:
-    """Ask for the lines of a vertex's row."""
+    """Prefetch the cache lines of a vertex's row."""
     function = writer.declare("llvm.prefetch.p0", "void", "ptr", "i32", "i32", "i32")
     row = _row_of(writer, table, vertex, lanes)
     for lane in range(0, lanes, _LINE):
@@ -115,7 +115,7 @@ def _fetch(writer: Writer, table: ArrayValue, vertex: str, lanes: int) -> None:
 
 @contextmanager
 def _each(writer: Writer, begin: str, end: str) -> Iterator[str]:
-    """A loop over ``range(begin, end)``: what is written meanwhile is its body."""
+    """A loop over ``range(begin, end)``; its body is what is written inside the context."""
     counter = writer.slot("i64")
     writer.put(counter, Scalar("i64", begin))
     head, inside, done = writer.label("rows"), writer.label("row"), writer.label("done")
@@ -141,7 +141,7 @@ def _less(writer: Writer, a: str, b: str) -> str:
 
 @intrinsic
 def lanes_of(writer: Writer, marks: Value) -> Value:
-    """How many lanes the rows have, a constant of the compiled code."""
+    """The number of lanes, a constant of the compiled code."""
     return constant("i64", _width(marks))
 
 
@@ -156,10 +156,10 @@ def add_rows(
     writer: Writer, table: Value, marks: Value, wanted: Value, ids: Value, begin: Value, end: Value, sums: Value,
     at: Value, fresh: Value, powers: Value,
 ) -> None:  # fmt: skip
-    """Add to ``sums[at:]`` the rows of ``ids[begin:end]``, of each the lanes in ``marks[id] & wanted``.
+    """Add to ``sums[at:]`` the rows of ``ids[begin:end]``, each in the lanes ``marks[id] & wanted``.
 
-    If ``fresh``, the sums are zero before. ``powers`` has the bit of each lane: constants would be made anew for every
-    row, what was loaded stays in registers.
+    If ``fresh``, the sums start from zero. ``powers`` has the bit of each lane: constants would be rebuilt for every
+    row, while loaded values stay in registers.
     """
     writer.writes_to(sums)
     lanes, rows, vertices, of_vertex = _width(marks), _floats(table), column(ids), column(marks)
@@ -196,7 +196,7 @@ def add_rows(
 
 @intrinsic
 def put_row(writer: Writer, table: Value, vertex: Value, marks: Value, bits: Value, sums: Value, at: Value) -> Value:
-    """Write the lanes ``bits`` of ``sums[at:]`` to a vertex's row; the largest of them."""
+    """Write the lanes ``bits`` of ``sums[at:]`` to a vertex's row; return the largest of them."""
     writer.writes_to(table)
     lanes = _width(marks)
     place = _row_of(writer, _floats(table), number_as(writer, vertex, "i64"), lanes)
@@ -212,7 +212,7 @@ def put_row(writer: Writer, table: Value, vertex: Value, marks: Value, bits: Val
 
 @intrinsic
 def turn_row(writer: Writer, table: Value, vertex: Value, marks: Value, bits: Value, sums: Value, at: Value) -> Value:
-    """Turn the paths in lanes ``bits`` of a row to dependencies a path, by what was gathered in ``sums[at:]``.
+    """Convert the paths in lanes ``bits`` of a row to dependencies per path, by the sums gathered in ``sums[at:]``.
 
     Returns the sum of the dependencies.
     """

@@ -1,7 +1,7 @@
 """Biconnected components, bridges and articulation points.
 
-Programs say it from another forest, in several passes over the arcs: this search goes deep first, in one. Memory: some
-34 bytes for each vertex; one thread.
+Programs compute it from another forest, in several passes over the arcs; this depth-first search takes one. Memory:
+some 34 bytes for each vertex; one thread.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ __all__ = ["biconnected"]
 
 
 def biconnected(graph: Graph, *, by_edge: bool = False, threads: int | None = None) -> Mapping[str, Any]:
-    """Of a search of an undirected graph: the ``number`` of each vertex in the order of visits, its ``parent``, the
-    ``component`` of the tree edge between them (both -1 at the first one of a tree), whether that edge is a
+    """The results of a search of an undirected graph: the ``number`` of each vertex in the order of visits, its
+    ``parent``, the ``component`` of the tree edge between them (both -1 at the root of a tree), whether that edge is a
     ``bridge``, and whether the vertex is a ``cut``.
 
     An edge is in the component of its end that was visited later: it is the tree edge to that one, or closes a cycle
-    with it. ``by_edge``: ``edges`` has the lesser and the greater end of each edge that is no loop, in the order of
-    rows, and its component, numbered by first edges; and ``count``, how many there are.
+    with it. ``by_edge``: ``edges`` has the lesser and the greater end of each edge that is not a loop, in the order of
+    rows, and its component, numbered by first edges; and ``count`` is the number of components.
 
     >>> import dromos as dr
     >>> found = biconnected(dr.generators.path(3))

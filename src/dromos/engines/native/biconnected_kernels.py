@@ -8,17 +8,17 @@ import numpy as np
 from dromos.intrinsics import load, load_relaxed, prefetch, store
 from dromos.jit import kernel
 
-_PATIENCE = 4095  # steps between two looks at the stop flag
-_AHEAD = 16  # arcs between the request for a neighbour's number and its use
+_PATIENCE = 4095  # steps between two checks of the stop flag
+_AHEAD = 16  # arcs between the prefetch of a neighbor's number and its use
 
 
 @kernel
 def search(thread, threads, offsets, targets, number, component, low, parent, skipped, cursor, path, waiting, cut,
            stop):  # fmt: skip
-    """Give each vertex the component of the tree edge that leads to it, from 0 on; -1 stays where a tree begins.
+    """Give each vertex the component of the tree edge that leads to it, from 0 on; -1 stays at the root of a tree.
 
     ``number`` (order of visits, from 1 on), ``skipped`` and ``cut`` are zeros, ``component`` is -1. ``waiting`` is a
-    stack for vertices whose component is not complete.
+    stack of vertices whose component is incomplete.
     """
     visited, found, steps = np.int64(0), np.int64(0), np.int64(0)
     for start in range(offsets.size - 1):
@@ -84,9 +84,9 @@ def search(thread, threads, offsets, targets, number, component, low, parent, sk
 
 @kernel
 def list_edges(thread, threads, offsets, targets, number, component, names, source, target, found, count, stop):
-    """Write the edges that are no loops, by their lesser ends, and the component of each, numbered by first edges.
+    """Write the edges without loops, by their lesser ends, and the component of each, numbered by first edges.
 
-    ``names`` has -1 for each component; ``count`` gets how many there are.
+    ``names`` has -1 for each component; ``count`` gets their number.
     """
     place, known = np.int64(0), np.int64(0)
     for v in range(offsets.size - 1):

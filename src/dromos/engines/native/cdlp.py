@@ -1,9 +1,9 @@
 """Community detection by label propagation, as LDBC Graphalytics defines it (CDLP).
 
-No program can say it: the most frequent of many labels is not what a merge of two messages at a time can find without
-carrying all of them; it is no monoid on values of fixed size.
+No program can express it: the most frequent of many labels cannot be found by merging two messages at a time without
+carrying all of them; it is not a monoid on values of fixed size.
 
-Memory: the labels of two rounds, and for each thread up to 40 bytes for each neighbour of the vertex with most.
+Memory: the labels of two rounds, and for each thread up to 40 bytes for each neighbor of the vertex with most.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _APART = 32
 
 
 def cdlp(graph: Graph, *, max_iter: int, directed: bool, threads: int | None = None) -> Mapping[str, Array]:
-    """Labels after ``max_iter`` rounds, and those of the round before; ``directed`` counts in-neighbours too.
+    """Labels after ``max_iter`` rounds, and those of the round before; ``directed`` counts in-neighbors too.
 
-    A round that changes nothing is the last, as none after it would.
+    A round that changes nothing is the last, since none after it would.
 
     >>> import dromos as dr
     >>> cdlp(dr.generators.path(3), max_iter=1, directed=False)["label"].tolist()
@@ -41,7 +41,7 @@ def cdlp(graph: Graph, *, max_iter: int, directed: bool, threads: int | None = N
     back_offsets = graph.offsets[:0] if back is None else back.offsets
     back_targets = graph.targets[:0] if back is None else back.targets
     room = int((graph.out_degree if back is None else graph.out_degree + back.out_degree).max(initial=0))
-    # parts of two threads lie two cache lines apart, or they would slow each other down at every store
+    # sections of two threads are two cache lines apart; otherwise they would slow each other down at every store
     room, size = room + _APART, (1 << (2 * room).bit_length()) + _APART
     space, counts = np.empty(team * room, ids), np.empty(team * size, ids)
     table = np.full(team * size, -1, ids)

@@ -1,10 +1,10 @@
 """One round of label propagation.
 
-A vertex's labels are gathered first, since loads that do not wait for each other overlap, and then counted: few of them
-each against each, many in a hash table of at least twice their number, which stays in the first cache for all but hubs.
+A vertex's labels are first gathered, since independent loads overlap, and then counted: a few are compared pairwise,
+many go into a hash table of at least twice their number, which stays in the L1 cache for all but hubs.
 
 Shared memory. ``label`` is only read, ``after[v]`` is written by the thread that took the chunk of ``v``. A thread's
-part of ``space`` and of ``table`` is its own; its table is all -1 before and after a vertex.
+sections of ``space`` and ``table`` are private; its table is all -1 before and after a vertex.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -18,7 +18,7 @@ from dromos.jit import LINE, inline, kernel
 CHUNK = 256
 FEW = 8
 _AHEAD = 16  # vertices
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: neighbouring labels go far apart
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio: adjacent labels go far apart
 
 
 @inline
@@ -31,7 +31,7 @@ def _gather(offsets, targets, v, label, space, at):
 
 @inline
 def mode_of_few(space, begin, end):
-    """The most frequent label of a few, the least of those."""
+    """The most frequent label of a few; the least one of those that tie."""
     best, most = load(space, begin), np.int64(0)
     for i in range(begin, end):
         name, count = load(space, i), np.int64(1)
@@ -44,7 +44,7 @@ def mode_of_few(space, begin, end):
 
 @inline
 def mode_of_many(space, begin, end, table, counts, base):
-    """The same of many; the places of the labels in the table take the place of the labels in ``space``."""
+    """The same of many; the labels in ``space`` are replaced by their indices in the table."""
     bits = np.uint64(2)
     while np.int64(1) << np.int64(bits) < 2 * (end - begin):
         bits += np.uint64(1)
@@ -77,10 +77,10 @@ def relabel(
     thread, threads, offsets, targets, back_offsets, back_targets, label, after, space, room, table, counts, size,
     cursor, stop, changes,
 ):  # fmt: skip
-    """Give each vertex the label most frequent around it, the least of those; ``changes[thread * LINE]`` says how many.
+    """Give each vertex the label most frequent around it, ties by least; ``changes[thread * LINE]`` counts changes.
 
-    ``space`` has ``room`` entries per thread, at least as many as a vertex has neighbours; ``table`` and ``counts``
-    have ``size``, at least twice that rounded up to a power of two.
+    ``space`` has ``room`` entries per thread, at least as many as a vertex has neighbors; ``table`` and ``counts`` have
+    ``size``, at least twice that rounded up to a power of two.
     """
     n, mine, base = offsets.size - 1, thread * room, thread * size
     final = targets.size - 1

@@ -1,10 +1,10 @@
-"""Closed walks of three steps, weighted: what clustering by weight or direction is made of.
+"""Closed walks of three steps, weighted: the basis of clustering by weight or direction.
 
-No program can say it: a message would have to carry a whole neighbourhood. Of the two ways round a triangle one is
-looked at, and counts twice: that whose second step leads to a vertex of higher degree, so that the rows of hubs are
-short there. Vertices stand by falling degree, so that what is looked up lies together; the arcs of a row stay in their
-order, so that sums are those that are made over a graph on disk. Memory: the arcs once more, with some 30 bytes each,
-and for each thread 8 bytes per vertex.
+No program can express it: a message would have to carry a whole neighborhood. Of the two ways around a triangle only
+one is visited, and counts twice: the one whose second step leads to a vertex of higher degree, so that the rows of hubs
+are short there. Vertices are sorted by descending degree, so that lookups are close together; the arcs of a row keep
+their order, so that sums are the same as over a graph on disk. Memory: a copy of the arcs, with some 30 bytes each, and
+for each thread 8 bytes per vertex.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ __all__ = ["closed_walks"]
 def closed_walks(graph: Graph, *, degree: Array | None = None, threads: int | None = None) -> Mapping[str, Array]:
     """For each vertex the sum, over walks of three steps back to it, of the product of their weights.
 
-    The graph is symmetric, and no edges are parallel. ``degree`` tells hubs apart: any numbers do, and those of the
-    graph itself unless others are given.
+    The graph is symmetric, and no edges are parallel. ``degree`` distinguishes hubs: any numbers will do; those of the
+    graph itself by default.
 
     >>> import dromos as dr
     >>> g = dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [1.0, 2.0, 3.0], directed=False)

@@ -1,4 +1,4 @@
-"""The diagonal of a symmetric matrix's cube: threads take chunks of rows, each with n numbers of its own."""
+"""The diagonal of a symmetric matrix's cube: threads take chunks of rows, each with n private numbers."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -18,8 +18,8 @@ def add_walks(
 ):  # fmt: skip
     """Add to ``total`` of each row v of ``left`` its walks over a row u of ``right`` and a member x of u back to v.
 
-    ``mark``, which is zero, gets v's row, the weights of the last steps. Sums are made in the order of the arcs, and go
-    on from what ``total`` has: they are the same whether the rows of ``right`` come at once or one range after another.
+    ``mark``, which is zero, gets v's row, the weights of the last steps. Sums are made in the order of the arcs, and
+    continue from ``total``: they are the same whether the rows of ``right`` come at once or one range after another.
     """
     rows, right_rows, mine = left_offsets.size - 1, right_offsets.size - 1, thread * n
     while load_relaxed(stop, 0) == 0:

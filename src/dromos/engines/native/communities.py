@@ -1,16 +1,19 @@
 """Communities of high modularity: Louvain and Leiden.
 
-No program can say it: what a vertex gains by a move depends on the moves before it, and a step compares the sums of
+No program can express it: what a vertex gains by a move depends on the moves before it, and a step compares the sums of
 weights to all communities around a vertex, which no message of fixed size carries.
 
-First rounds in several orders, and what follows on the best of them, run side by side. The threads are shared out among
-them; a round's threads work together on its large levels, in a way that follows from the size of the level alone, so
-that the communities do not depend on how many there are.
+First rounds in several orders, and the continuations of the best of them, run in parallel and share the threads. The
+threads of a round work together on its large levels, in a way that depends only on the size of the level, so that the
+communities do not depend on the number of threads.
 
-Memory: for each round that runs, 8 bytes for each arc of the graph of communities, 12 by weights, twice that where
-several threads work on it, and some 80 for each vertex; of Louvain as many bytes for each arc of the graphs above that
-one; for each thread 20 for each vertex, and no more threads than a quarter of the free memory holds; and one copy of a
-large graph that has hubs.
+Memory:
+
+- For each running round: 8 bytes for each arc of the graph of communities (12 with weights), twice that if several
+  threads work on it, and some 80 for each vertex. Louvain takes as many bytes for each arc of the graphs above that
+  one.
+- For each thread: 20 bytes for each vertex, with no more threads than a quarter of the free memory holds.
+- One copy of a large graph that has hubs.
 """
 
 from __future__ import annotations
@@ -34,8 +37,8 @@ from dromos.parallel import num_threads, run_team
 __all__ = ["FINALISTS", "ROUNDS_TOGETHER", "communities", "rise_is_worth_compiling", "weights_between"]
 
 _THREAD_BYTES = 20  # for each vertex
-_LITTLE_MEMORY, _MEMORY_SHARE = 1 << 28, 4  # bytes that nobody asks about, and the part of what is free for more
-_NOT_SHARED = 1 / 16  # of a round's work, the part that more threads do not make faster, about
+_LITTLE_MEMORY, _MEMORY_SHARE = 1 << 28, 4  # bytes without a check, and the share (one in so many) of free memory
+_NOT_SHARED = 1 / 16  # approximate share of a round's work that more threads do not speed up
 _FEW_CALLS: Final = 2
 _calls = itertools.count()
 
@@ -55,10 +58,9 @@ def communities(
 
     ``sums``: the weight within the communities, each edge once, and the strength of each of them.
 
-    ``refined`` is Leiden's step between moving and aggregation. The first round is made ``tries`` times, each in an
-    order of its own, the second by ids where no degree stands out, and the best two go on, of Leiden's for some rounds,
-    after which the better one does. A round starts from the communities of the one before. ``steps`` are the compiled
-    ones unless given.
+    ``refined`` is Leiden's step between moving and aggregation. The first round is made ``tries`` times, each in its
+    own order, the second by ids if no degree stands out. The best two go on; of Leiden's, only the better one after
+    some rounds. A round starts from the communities of the one before. ``steps`` are the compiled ones unless given.
 
     >>> import dromos as dr
     >>> two = dr.Graph.from_edges([0, 1, 2, 2, 3, 4, 5], [1, 2, 0, 3, 4, 5, 3], directed=False)
@@ -69,7 +71,7 @@ def communities(
     if order is not None:
         graph = order.graph
     weights = weights_between(graph) if graph.weights is None else graph.weights.astype(np.float64)
-    stop, team = None, 1  # Python's steps would only take turns, and see Ctrl-C by themselves
+    stop, team = None, 1  # Python's steps would only take turns, and handle Ctrl-C by themselves
     if steps is None:
         stop, team = np.zeros(1, np.int64), _threads_with_room(graph, num_threads(threads))
         steps = CompiledSteps(stop, rises=refined and rise_is_worth_compiling())
@@ -96,7 +98,7 @@ def communities(
         )
         return sorted(found, key=lambda one: -one.gain)
 
-    by_number = is_even(graph) and not is_large(bottom)  # a batch's vertices should not be neighbours
+    by_number = is_even(graph) and not is_large(bottom)  # a batch's vertices should not be neighbors
     search = Search(
         bottom, singles, resolution / everything, everything, seed, refined, rounds, tries, by_number=by_number
     )
@@ -107,7 +109,7 @@ def communities(
 
 
 def _threads_with_room(graph: Graph, threads: int) -> int:
-    """As many of the threads as have room for what each of them keeps."""
+    """As many of the threads as have room for their private data."""
     needed = _THREAD_BYTES * graph.num_vertices
     if needed * threads < _LITTLE_MEMORY:
         return threads
@@ -115,18 +117,18 @@ def _threads_with_room(graph: Graph, threads: int) -> int:
 
 
 def rise_is_worth_compiling() -> bool:
-    """Not in a process's first calls, unless this machine has the code: compiling takes what a hundred calls save."""
+    """Not in a process's first calls, unless the code is cached: compiling takes what a hundred calls save."""
     kept = disk_cache.cache_folder() / "kernels"
     return next(_calls) >= _FEW_CALLS or any(kept.glob("communities_rise_kernels.*"))
 
 
 def weights_between(graph: Graph) -> Array:
-    """None, of the type that weights between communities get: the counts of arcs, in as few bytes as hold them all."""
+    """An empty array of the type of weights between communities: counts of arcs, in as few bytes as hold them all."""
     return np.empty(0, np.int32 if graph.num_arcs < 1 << 31 else np.int64)
 
 
 def _shared(team: int, count: int) -> list[list[int]]:
-    """On how many threads each of ``count`` rounds runs, those side by side in one list.
+    """The number of threads for each of ``count`` rounds, with rounds that run in parallel in one list.
 
     >>> _shared(2, 3), _shared(16, 3)
     ([[1, 1], [2]], [[6, 5, 5]])
@@ -143,7 +145,7 @@ def _shared(team: int, count: int) -> list[list[int]]:
 
 
 def _side_by_side(find: Callable[[int, int], Found], waves: list[list[int]], stop: Array | None) -> list[Found]:
-    """What ``find`` gives for each round and its threads."""
+    """Run ``find`` for each round and its threads."""
     found: list[Found | None] = [None] * sum(map(len, waves))
     done = 0
     for wave in waves:
@@ -157,7 +159,7 @@ def _side_by_side(find: Callable[[int, int], Found], waves: list[list[int]], sto
 
 
 def _dealt(find: Callable[[int, int], Found], count: int, team: int, stop: Array | None) -> list[Found]:
-    """The same of rounds that run on one thread each; a thread that is done takes the next one."""
+    """As :func:`_side_by_side`, for rounds on one thread each; a thread that is done takes the next one."""
     found: list[Found | None] = [None] * count
     numbers = iter(range(count))
 

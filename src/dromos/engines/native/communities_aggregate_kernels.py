@@ -1,6 +1,6 @@
 """Aggregation, the last step of Louvain and Leiden on a level, on one thread; and the weight within groups.
 
-For large levels there is :mod:`dromos.engines.native.communities_team_kernels`.
+Large levels use :mod:`dromos.engines.native.communities_team_kernels`.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -27,10 +27,10 @@ def add_row(
     c, offsets, targets, weights, group, starts, order, new_targets, new_weights, at, sums, counts, base, seen,
     front, ahead,
 ):  # fmt: skip
-    """Write the row of group ``c`` from ``at`` on; where it ends. ``sums`` are used from ``base`` on, ``seen`` from
-    ``front`` on. ``counts`` are the same memory as whole numbers, which are added faster where each arc counts one.
+    """Write the row of group ``c`` from ``at`` on; return its end. ``sums`` are used from ``base`` on, ``seen`` from
+    ``front`` on. ``counts`` are the same memory as integers, which are added faster if each arc counts one.
 
-    ``ahead``: ask for groups ahead of their use.
+    ``ahead``: prefetch groups.
     """
     found, n = front, order.size
     for i in range(load(starts, c), load(starts, c + 1)):
@@ -43,7 +43,7 @@ def add_row(
                 prefetch(group, np.int64(load(targets, min(arc + 2 * AHEAD, end - 1))))
                 prefetch(sums, base + np.int64(load(group, load(targets, min(arc + AHEAD, end - 1)))))
             d = load(group, load(targets, arc))
-            if weights.size == 0:  # its own too: whether a neighbour is in it is hard to guess
+            if weights.size == 0:  # its own too: whether a neighbor is in it is hard to predict
                 found = add(counts, base + np.int64(d), d, 1, seen, found)
             elif d != c and load(weights, arc) > 0:
                 found = add(sums, base + np.int64(d), d, np.float64(load(weights, arc)), seen, found)
@@ -63,7 +63,7 @@ def aggregate_all(
     offsets, targets, weights, strength, group, starts, order, new_offsets, new_targets, new_weights, new_strength,
     sums, counts, seen, stop,
 ):  # fmt: skip
-    """The graph whose vertices are the groups ``0..new_strength.size - 1``; how many arcs it has.
+    """The graph whose vertices are the groups ``0..new_strength.size - 1``; return its number of arcs.
 
     ``starts``, ``order``, ``sums``, of which ``counts`` is another view, and ``seen`` are overwritten.
     """

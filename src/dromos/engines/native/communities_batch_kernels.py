@@ -1,22 +1,25 @@
-"""Local moving on a team of threads, with an answer that does not depend on how many they are.
+"""Local moving on a team of threads, with a result that does not depend on the number of threads.
 
-Vertices are taken in batches whose size follows from the level alone. All threads look for the best community of the
-batch's vertices, each against what held before the batch; then one thread makes the moves, in the order of the batch;
-then all go along the edges of those that moved, and flag neighbours that may want to move now. The flagged vertices,
-in the random order of the level, are the next pass's.
+Vertices are processed in batches, whose size depends only on the level. For each batch:
 
-While much moves, a move is made if it gains by the totals of now and the neighbours of before the batch. Those of the
-batch that moved meanwhile are flagged or flag it, so that what was wrong is looked at again. Once little moves, or
-after ``STALE_PASSES``, each vertex that wants to move is looked at again by the thread that makes the moves, so that
-every move gains and there is an end.
+1. All threads look for the best community of the batch's vertices, against the state before the batch.
+2. One thread makes the moves, in the order of the batch.
+3. All threads visit the edges of the vertices that moved, and flag neighbors that may want to move now.
 
-Each thread has a table of all communities, of sums of weights, which are 0 between two vertices, and total strengths:
-both come with one line of memory, which on a graph that the cache does not hold spares a quarter of the time. Totals
-are those of thread 0's table, which makes the moves; the others copy what changed.
+The flagged vertices, in the random order of the level, are those of the next pass.
 
-Shared memory. Between two barriers, what is read of other vertices is written by nobody; a vertex of the batch, its
-flag and its ``room`` are written by the thread that took it. Flags are raised by plain stores of the same value, and
-``room`` is lowered by relaxed atomics on whole numbers, whose sum does not depend on their order.
+While much moves, a move is made if it gains by the current totals and the neighbors of before the batch. Vertices of
+the batch that moved meanwhile are flagged or flag it, so that wrong decisions are revised. Once little moves, or after
+``STALE_PASSES``, the thread that makes the moves checks each vertex that wants to move again, so that every move gains
+and the process ends.
+
+Each thread has a table of all communities with sums of weights, which are 0 between two vertices, and total strengths.
+Both are in one cache line, which saves a quarter of the time on a graph that exceeds the cache. The totals of thread 0,
+which makes the moves, are authoritative; the other threads copy what changed.
+
+Shared memory. Between two barriers, data of other vertices is only read; a vertex of the batch, its flag and its
+``room`` are written by the thread that took it. Flags are set by plain stores of the same value, and ``room`` is
+lowered by relaxed atomics on integers, whose sum does not depend on their order.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -30,19 +33,19 @@ from dromos.jit import LINE, barrier, inline, kernel, publish, published, total
 
 CURSORS = 3
 STAYS = -1  # a choice
-ALONE = -2  # a choice: a community of its own
-_AHEAD = 16  # arcs between the request for a neighbour's community and its use
-_ROWS = 4  # vertices between two stages of what is asked for ahead: the place of a row, the row, communities, sums
-_FIRST = 8  # arcs of a row whose communities are asked for before it is visited
+ALONE = -2  # a choice: its own community
+_AHEAD = 16  # arcs between the prefetch of a neighbor's community and its use
+_ROWS = 4  # vertices between two stages of prefetching: a row's offset, the row, communities, sums
+_FIRST = 8  # arcs of a row whose communities are prefetched before it is visited
 _MOVES_AHEAD = 8  # vertices of the batch
-_CHUNK = 256  # vertices that a thread takes at a time at most
-# what threads tell each other at a barrier
+_CHUNK = 256  # vertices that a thread takes at a time, at most
+# what threads publish at a barrier
 _WANTED, _ARCS, _STOP, _MOVED, _HUBS = 0, 1, 2, 3, 4
 
 
 @inline
 def _sum_up(offsets, targets, weights, v, community, table, base, seen, front):
-    """Add up the weights of a vertex's edges by community; the number of communities ``seen``."""
+    """Add up the weights of a vertex's edges by community; return the number of communities ``seen``."""
     begin, end = np.int64(load(offsets, v)), np.int64(load(offsets, v + 1))
     found = np.int64(0)
     for arc in range(begin, end):
@@ -54,7 +57,7 @@ def _sum_up(offsets, targets, weights, v, community, table, base, seen, front):
             c = load(community, u)
             place = base + 2 * np.int64(c)
             so_far = load(table, place)
-            store(seen, front + found, c)  # written over by the next one if it was seen before: no branch to guess
+            store(seen, front + found, c)  # overwritten by the next one if it was seen before: no branch to predict
             store(table, place, so_far + weight)
             found += np.int64(so_far == 0)
     return found
@@ -62,15 +65,15 @@ def _sum_up(offsets, targets, weights, v, community, table, base, seen, front):
 
 @inline
 def _choose(scale, k, old, sizes, table, base, seen, front, found):
-    """The community that gains most, what its edges weigh more than those to ``old``, and its lead over the next.
+    """The community that gains most, the weight of its edges minus those to ``old``, and its lead over the next.
 
-    The sums are 0 again.
+    Resets the sums to 0.
     """
     least, share = LEAST_GAIN * k, scale * k
     here = load(table, base + 2 * old)
     best, gain, edges = old, here - share * (load(table, base + 2 * old + 1) - k), here
     alone = load(sizes, old) == 1
-    second = -np.inf if alone else 0.0  # it may also be alone
+    second = -np.inf if alone else 0.0  # being alone is an option too
     for i in range(found):
         prefetch(table, base + 2 * np.int64(load(seen, front + min(i + _AHEAD, found - 1))))
         c = np.int64(load(seen, front + i))
@@ -98,7 +101,7 @@ def _due(flags, r, hubs, room):
 
 @inline
 def _list(thread, threads, memory, number, flags, hubs, room, listed):
-    """List the flagged vertices by their places in the order: how many, and how many of them are hubs."""
+    """List the flagged vertices by their places in the order; return their number, and that of hubs among them."""
     n = listed.size
     begin, end = n * thread // threads, n * (thread + 1) // threads
     mine, mine_hubs = np.int64(0), np.int64(0)
@@ -133,7 +136,7 @@ def _list(thread, threads, memory, number, flags, hubs, room, listed):
 
 @inline
 def _ask_ahead(j, last, shift, listed, order, offsets, targets, strength, community, table, base):
-    """Ask for what the vertices behind number ``j`` of the batch need, in four stages."""
+    """Prefetch what the vertices after number ``j`` of the batch need, in four stages."""
     v = np.int64(load(order, np.int64(load(listed, min(j + 4 * _ROWS, last) + shift))))
     prefetch(offsets, v)
     prefetch(strength, v)
@@ -155,8 +158,8 @@ def _visit(
     r, j, offsets, targets, weights, strength, scale, whole, community, sizes, order, hubs, room, flags,
     choices, edges, olds, masses, table, base, seen, front,
 ):  # fmt: skip
-    """Look for the best community of the vertex at place ``r`` of the order, number ``j`` of the batch: its arcs, and
-    them again if it wants to move."""
+    """Look for the best community of the vertex at place ``r`` of the order, number ``j`` of the batch; return its
+    number of arcs, and that number again if it wants to move."""
     v = np.int64(load(order, r))
     store(flags, r, 0)
     old, k = np.int64(load(community, v)), load(strength, v)
@@ -177,7 +180,7 @@ def _make_moves(
     count, batch_hubs, first_hub, shift, exact, offsets, targets, weights, strength, scale, whole, community, sizes,
     order, hubs, room, flags, listed, choices, edges, olds, masses, movers, left, joined, free, table, seen,
 ):  # fmt: skip
-    """Make the moves of a batch one after the other, on thread 0: how many, and how many of hubs."""
+    """Make the moves of a batch one after the other, on thread 0; return their number, and that of hubs' moves."""
     n, base, front = strength.size, np.int64(0), np.int64(0)
     moved, moved_hubs = np.int64(0), np.int64(0)
     for j in range(count):
@@ -218,7 +221,7 @@ def _make_moves(
         store(sizes, best, load(sizes, best) + 1)
         members = load(sizes, old) - 1
         store(sizes, old, members)
-        # an empty one without what rounding left
+        # exactly 0 if it is empty, without rounding errors
         store(table, 2 * old + 1, load(table, 2 * old + 1) - k if members > 0 else 0.0)
         if members == 0:
             free[free[n]] = old
@@ -234,7 +237,7 @@ def _make_moves(
 
 @inline
 def _copy_totals(moved, left, joined, table, base):
-    """Bring the totals of a thread's table up to those of thread 0, which made the moves."""
+    """Copy the changed totals to a thread's table from that of thread 0, which made the moves."""
     for i in range(moved):
         c = 2 * np.int64(load(left, min(i + _AHEAD, moved - 1)))
         prefetch(table, c)
@@ -250,7 +253,7 @@ def _copy_totals(moved, left, joined, table, base):
 
 @inline
 def _flag_around(v, old, offsets, targets, weights, whole, community, places, hubs, room, flags):
-    """Flag the neighbours of a vertex that left ``old`` which may want to move now."""
+    """Flag the neighbors of a vertex that left ``old`` if they may want to move now."""
     best, end = load(community, v), np.int64(load(offsets, v + 1))
     for arc in range(load(offsets, v), end):
         ahead = np.int64(load(targets, min(arc + _AHEAD, end - 1)))
@@ -274,17 +277,17 @@ def move_in_batches(
     room, flags, listed, batch, choices, edges, olds, masses, movers, left, joined, free, table, seen, cursors, memory,
     stop,
 ):  # fmt: skip
-    """Move vertices to the community around them that gains most, until none of those that are flagged gains by it.
+    """Move vertices to the community around them that gains most, until no flagged vertex gains by a move.
 
-    Hubs that were touched and have room left are not looked at again in the end: next to none of them would move.
+    Hubs that were touched and have room left are not visited again in the end: next to none of them would move.
 
-    ``totals`` and ``sizes`` are the strengths and members of communities; ``table`` has two entries for each of them
-    and each thread, ``seen`` has one, and both have some more, to keep threads apart.
+    ``totals`` and ``sizes`` are the strengths and members of communities; ``table`` has two entries for each community
+    and thread, ``seen`` has one, and both have some more, to keep threads apart.
 
-    ``order`` has the ``hubs`` first, and ``places`` is its inverse. ``room``: what neighbours of a hub may use up
-    before it is looked at again, in units of ``whole / ROOM``, where ``whole`` is the strength of all. It is by place
-    in the order, as ``flags``, which are 1 and have 8 more entries, of 0. ``free`` has the numbers of communities
-    without members, their count in its last entry.
+    ``order`` has the ``hubs`` first, and ``places`` is its inverse. ``room`` is what neighbors of a hub may use up
+    before it is visited again, in units of ``whole / ROOM``, where ``whole`` is the strength of all. It is indexed by
+    place in the order, as are ``flags``, which are 1 and have 8 more entries, of 0. ``free`` has the numbers of
+    communities without members, with their count in its last entry.
     """
     n, base, front = strength.size, thread * (table.size // threads), thread * (seen.size // threads)
     for c in range(n):

@@ -1,10 +1,10 @@
-"""The steps of Louvain and Leiden on blocks of rows, of a graph whose rows are not in memory all at once.
+"""The steps of Louvain and Leiden on blocks of rows, for a graph whose rows are not all in memory at once.
 
-A block has the rows of the vertices from ``start`` on; ``offsets`` begin with 0 there. What is known of vertices and
-communities is in memory, of all of them. Blocks come in the order of their vertices, or from one in the middle on, and
+A block has the rows of the vertices from ``start`` on; its ``offsets`` begin with 0. The data of all vertices and
+communities is in memory. Blocks are processed in the order of their vertices, or from one in the middle on, and
 vertices within a block in an order drawn from a seed; one thread makes the moves.
 
-See :mod:`dromos.engines.native.communities_move_kernels` and its neighbours for what the arrays are.
+See :mod:`dromos.engines.native.communities_move_kernels` and its neighbors for the meaning of the arrays.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -20,22 +20,22 @@ from dromos.intrinsics import load, prefetch, store
 from dromos.jit import inline, kernel
 
 LISTED = 1  # a vertex that is visited in this pass
-CALLED = 2  # one whose neighbours have moved since: it is visited in the next pass, if not in this one after that
-GAIN, MOVES, ENTRIES = 0, 1, 2  # what a block came to
+CALLED = 2  # one whose neighbors have moved since: it is visited in the next pass, unless this one still visits it
+GAIN, MOVES, ENTRIES = 0, 1, 2  # the results of a block
 EMPTY = -1  # a key
-NEW_PAIRS, ADDED_TO = 0, 1  # what adding pairs came to
+NEW_PAIRS, ADDED_TO = 0, 1  # the results of adding pairs
 _SPREAD = np.uint64(SPREAD)
 
 
 @kernel
 def begin_moves(strength, community, table, size, free):
-    """Write what is known of communities at first: total strengths, members, and the numbers that are not in use."""
+    """Write the initial data of communities: total strengths, members, and the numbers that are not in use."""
     count_members(strength, community, table, size, free)
 
 
 @inline
 def _order_rows(start, rows, flags, seed, order):
-    """Write the listed rows of a block in an order drawn from a seed; how many there are."""
+    """Write the listed rows of a block in an order drawn from a seed; return their number."""
     count = np.int64(0)
     for row in range(rows):
         if load(flags, start + row) & LISTED:
@@ -49,10 +49,10 @@ def _order_rows(start, rows, flags, seed, order):
 def move_rows(
     start, offsets, targets, weights, strength, scale, seed, community, table, size, free, flags, order, seen, told
 ):  # fmt: skip
-    """Let the listed vertices of a block move to the community around them that gains most, and call neighbours.
+    """Move the listed vertices of a block to the community around them that gains most, and mark their neighbors.
 
     ``order`` has room for the rows of the block, ``seen`` for one entry more than the longest row. ``told`` gets the
-    gain of all moves, as a weight of edges, and how many they were.
+    gain of all moves, as a weight of edges, and their number.
     """
     count = _order_rows(start, offsets.size - 1, flags, seed, order)
     whole, moves = 0.0, np.int64(0)
@@ -83,7 +83,7 @@ def move_rows(
 
 @kernel
 def start_parts(start, offsets, targets, weights, strength, community, label, table):
-    """Make each vertex of a block a part of its own."""
+    """Make each vertex of a block its own part."""
     for row in range(offsets.size - 1):
         begin, end = np.int64(load(offsets, row)), np.int64(load(offsets, row + 1))
         start_part(start + row, begin, end, targets, weights, strength, community, label, table, True)
@@ -104,7 +104,7 @@ def join_parts(start, offsets, targets, weights, strength, scale, seed, total, l
 
 @inline
 def _root(parent, v):
-    """The first vertex of a tree, with half of the way to it left out for later."""
+    """The root of a tree; halves the path to it."""
     above = np.int64(load(parent, v))
     while above != v:
         top = np.int64(load(parent, above))
@@ -128,7 +128,7 @@ def join_pieces(start, offsets, targets, weights, community, parent):
 
 @kernel
 def end_pieces(parent):
-    """Lead every vertex straight to the first of its tree."""
+    """Make every vertex point at the root of its tree."""
     for v in range(parent.size):
         store(parent, v, load(parent, load(parent, v)))
 
@@ -154,8 +154,8 @@ def _place(keys, key, shift):
 def add_pairs(start, offsets, targets, weights, group, groups, keys, sums, shift, begin, most, told):
     """Add the arcs of a block, from ``begin`` on, to the sums of weights between groups.
 
-    An edge has two arcs, and the one from the lesser group counts. Sums are in the order of the arcs, wherever in the
-    table they lie. ``told`` gets how many pairs are new, and the first arc that is left: its pair is one more than
+    An edge has two arcs, and the one from the lesser group counts. Sums are in the order of the arcs, whatever their
+    place in the table. ``told`` gets the number of new pairs, and the first arc that is left, if its pair would exceed
     ``most``.
     """
     new = np.int64(0)
@@ -187,7 +187,7 @@ def add_pairs(start, offsets, targets, weights, group, groups, keys, sums, shift
 
 @kernel
 def mark_pairs(start, offsets, targets, weights, group, groups, marks, shift):
-    """Mark the pairs of groups that arcs of a block join in a field of ``1 << (64 - shift)`` bits; how many are new."""
+    """Mark pairs of groups joined by a block's arcs in a filter of ``1 << (64 - shift)`` bits; count the new ones."""
     new = np.int64(0)
     for row in range(offsets.size - 1):
         a = np.int64(load(group, start + row))
@@ -206,7 +206,7 @@ def mark_pairs(start, offsets, targets, weights, group, groups, marks, shift):
 
 @kernel
 def move_pairs(keys, sums, new_keys, new_sums, shift):
-    """Enter all pairs into a larger table."""
+    """Insert all pairs into a larger table."""
     for i in range(keys.size):
         key = load(keys, i)
         if key != EMPTY:
@@ -217,7 +217,7 @@ def move_pairs(keys, sums, new_keys, new_sums, shift):
 
 @kernel
 def count_arcs(keys, groups, offsets):
-    """Add the arcs of each group to ``offsets``, one entry behind its own."""
+    """Add the arcs of each group to ``offsets``, at its index plus one."""
     for i in range(keys.size):
         key = load(keys, i)
         if key != EMPTY:
@@ -229,7 +229,7 @@ def count_arcs(keys, groups, offsets):
 
 @kernel
 def write_rows(keys, sums, groups, cursors, targets, weights):
-    """Write both arcs of each pair; ``cursors`` begin where the rows do."""
+    """Write both arcs of each pair; ``cursors`` are where the rows begin."""
     for i in range(keys.size):
         key = load(keys, i)
         if key != EMPTY:

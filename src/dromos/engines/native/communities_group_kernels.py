@@ -1,11 +1,11 @@
 """What the steps of Louvain and Leiden share: sums by group, orders of vertices, and groups with their members.
 
-What a step adds up for a group lies beside what else it reads of the group, so that both come with one line of memory;
-the sums are 0 before and after each step.
+The sums that a step makes for a group are stored next to the other data that it reads of the group, so that both are in
+one cache line; the sums are 0 before and after each step.
 
-Rows are visited in random order, and groups around a vertex lie anywhere: what is needed is asked for ahead, which
-spares a third of the time where it does not fit the cache. The inner loops use ``load`` and ``store``, which do not
-ask whether an index is negative, and save a sixth.
+Rows are visited in random order, and the groups around a vertex are at random places. So the data is prefetched, which
+saves a third of the time if it exceeds the cache. The inner loops use ``load`` and ``store``, which do not check for
+negative indices, and save a sixth.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -17,25 +17,25 @@ from dromos.engines.native.community_numbers import SPREAD
 from dromos.intrinsics import load, prefetch, store
 from dromos.jit import inline, kernel
 
-AHEAD = 16  # arcs between the request for a neighbour's group and its use, and between that for a group and its use
-ROWS_AHEAD = 4  # vertices between the request for a row and its use, and between that for its place and its use
-IN_CACHE = 1 << 16  # vertices whose groups need not be asked for
-PATIENCE = 1023  # vertices between two looks at the stop flag
+AHEAD = 16  # arcs between the prefetch of a neighbor's group and its use, and between that of a group and its use
+ROWS_AHEAD = 4  # vertices between the prefetch of a row and its use, and between that of its offset and its use
+IN_CACHE = 1 << 16  # vertices whose groups need no prefetch
+PATIENCE = 1023  # vertices between two checks of the stop flag
 _SPREAD = np.uint64(SPREAD)
 
 
 @inline
 def ask_for_row(later, latest, offsets, targets):
-    """Ask for where the row of ``latest`` begins, and for the row of ``later``, of which that was asked before."""
+    """Prefetch the offset of the row of ``latest``, and the row of ``later``, whose offset was prefetched before."""
     prefetch(offsets, latest)
     prefetch(targets, np.int64(load(offsets, later)))
 
 
 @inline
 def add(table, place, c, weight, seen, found):
-    """Add a weight to the sum of group ``c``; how many were ``seen`` now."""
+    """Add a weight to the sum of group ``c``; return the new number of groups ``seen``."""
     so_far = load(table, place)
-    store(seen, found, c)  # written over by the next one if it was seen before: no branch to guess
+    store(seen, found, c)  # overwritten by the next one if it was seen before: no branch to predict
     store(table, place, so_far + weight)
     return found + np.int64(so_far == 0)
 
@@ -50,7 +50,7 @@ def shuffle_all(order, n, seed):
 
 @inline
 def mix(order, n, seed):
-    """Bring the first ``n`` entries into an order drawn from a seed; they stay as they are if it is 0."""
+    """Shuffle the first ``n`` entries by a seed; 0 leaves them as they are."""
     if seed == np.uint64(0):
         return
     for i in range(n - 1, 0, -1):
@@ -67,9 +67,9 @@ def mix(order, n, seed):
 
 @inline
 def number_all(group, stride, first, numbers, groups, found):
-    """Number the groups at every ``stride``-th entry from ``first`` on by their first vertex; how many there are.
+    """Number the groups at every ``stride``-th entry from ``first`` on by their first vertex; return their number.
 
-    Into ``found``, which may be the same array. What they were called before is below ``groups``.
+    The result goes into ``found``, which may be the same array. The old numbers are below ``groups``.
     """
     for c in range(groups):
         store(numbers, c, -1)
@@ -106,7 +106,7 @@ def list_members(group, groups, starts, order):
 
 @kernel
 def number(group, numbers, found):
-    """Number groups by their first vertex, into ``found``; ``numbers`` has room for all. How many groups."""
+    """Number groups by their first vertex, into ``found``; ``numbers`` has room for all. Return how many there are."""
     return number_all(group, 1, 0, numbers, numbers.size, found)
 
 
@@ -114,7 +114,8 @@ def number(group, numbers, found):
 def cut(fine, coarse, starts, order, latest, numbers, found):
     """Number the pairs of groups that vertices are in by their first vertex, into ``found``.
 
-    By groups of ``fine``: ``latest`` gets for each group of ``coarse`` the last of ``fine`` that it was seen with.
+    It goes by groups of ``fine``: ``latest`` gets, for each group of ``coarse``, the last group of ``fine`` seen with
+    it.
     """
     list_members(fine, starts.size - 1, starts, order)
     for c in range(latest.size):
@@ -133,7 +134,7 @@ def cut(fine, coarse, starts, order, latest, numbers, found):
 
 @kernel
 def sort_by_group(order, group, cursors, found):
-    """Write the vertices of ``order`` by group into ``found``; ``cursors`` begin where each group does."""
+    """Write the vertices of ``order`` by group into ``found``; ``cursors`` are where groups begin."""
     for i in range(order.size):
         v = np.int64(load(order, i))
         c = np.int64(load(group, v))

@@ -1,13 +1,13 @@
 """Local moving, the first step of Louvain and Leiden, on one thread.
 
-The order of the moves decides the answer, so that one thread makes them, and the same seed gives the same communities
-on any machine. For large levels there is :mod:`dromos.engines.native.communities_batch_kernels`.
+The order of the moves decides the result, so one thread makes them, and the same seed gives the same communities on any
+machine. Large levels use :mod:`dromos.engines.native.communities_batch_kernels`.
 
-What a vertex compares are the weights of its edges to the communities around it, less what chance would give: the
-product of both sums of weights times ``scale``, the resolution over twice the weight of all edges.
+A vertex compares the weights of its edges to the communities around it, minus their expected value: the product of both
+sums of weights times ``scale``, the resolution over twice the weight of all edges.
 
-A level's graph has no self-loops: what lies inside a vertex of it is only part of its ``strength``. ``weights`` of size
-0 stand for ones.
+A level's graph has no self-loops: the weight inside one of its vertices is only part of its ``strength``. ``weights``
+of size 0 stand for ones.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -30,13 +30,13 @@ from dromos.jit import inline, kernel
 _USUAL = 8  # more long rows of late that lead into their own community than others
 _LONG = 16  # arcs
 _WAITING = 1  # in the queue
-_TOUCHED = 2  # a hub whose neighbours have moved, but too few for another community to gain more
+_TOUCHED = 2  # a hub whose neighbors have moved, but too few for another community to gain more
 _HUB = 4  # and one of the others, or none
 
 
 @inline
 def count_members(strength, community, table, size, free):
-    """Add up the total strength of each community and its members, and list the numbers that are not in use."""
+    """Add up the total strength and members of each community, and list the numbers that are not in use."""
     n = strength.size
     for v in range(n):
         c = np.int64(load(community, v))
@@ -51,10 +51,10 @@ def count_members(strength, community, table, size, free):
 
 @inline
 def sum_up(begin, end, v, old, targets, weights, community, table, seen, inner):
-    """Add up the weights of a vertex's edges by community; the number of communities ``seen``.
+    """Add up the weights of a vertex's edges by community; return the number of communities ``seen``.
 
-    ``inner``: most are expected to lead into its own community, whose sum is then not kept in memory, where each
-    addition would wait for the one before. Elsewhere the branch for it would often be guessed wrong.
+    ``inner``: most edges are expected to lead into its own community, whose sum is then kept in a register, since in
+    memory each addition would wait for the one before. Otherwise the branch for it would often be mispredicted.
     """
     found = np.int64(0)
     if weights.size:  # several loops: a test for each arc is a tenth of the time
@@ -84,12 +84,12 @@ def sum_up(begin, end, v, old, targets, weights, community, table, seen, inner):
 
 @inline
 def choose(v, old, k, scale, table, size, free, seen, found):
-    """The community that gains most for a vertex, its gain and that of the next best; the sums are 0 again."""
+    """The community that gains most for a vertex, its gain and that of the next best; resets the sums to 0."""
     least, share = LEAST_GAIN * k, scale * k
     alone = load(size, old) == 1
     best, gain = old, load(table, 2 * old) - share * (load(table, 2 * old + 1) - k)
     store(table, 2 * old, 0.0)
-    second, enough = -np.inf if alone else 0.0, gain + least  # it may also be alone
+    second, enough = -np.inf if alone else 0.0, gain + least  # being alone is an option too
     for i in range(found):
         c = np.int64(load(seen, i))
         gained = load(table, 2 * c) - share * load(table, 2 * c + 1)
@@ -119,7 +119,7 @@ def leave(v, old, best, k, community, table, size, free):
     if left > 0:
         store(table, 2 * old + 1, load(table, 2 * old + 1) - k)
     else:
-        store(table, 2 * old + 1, 0.0)  # without what rounding would leave
+        store(table, 2 * old + 1, 0.0)  # exactly 0, without rounding errors
         last = free.size - 1
         free[free[last]] = old
         free[last] += 1
@@ -127,10 +127,10 @@ def leave(v, old, best, k, community, table, size, free):
 
 @inline
 def _call_neighbours(begin, end, old, best, n, last, length, targets, weights, community, queue, state, room):
-    """Put neighbours of a vertex that moved into the queue, from ``last`` on; how long it is then.
+    """Put neighbors of a vertex that moved into the queue, from ``last`` on; return its new length.
 
-    Whether a neighbour waits already is as good as random, so that there is no branch for it: an entry is written, and
-    counts or not. There is room for it, as the vertex itself does not wait.
+    Whether a neighbor waits already is as good as random, so there is no branch for it: an entry is always written, and
+    counts or not. There is room for it, since the vertex itself does not wait.
     """
     for arc in range(begin, end):
         u = np.int64(load(targets, arc))
@@ -161,16 +161,16 @@ def _call_neighbours(begin, end, old, best, n, last, length, targets, weights, c
 def move_all(
     offsets, targets, weights, strength, scale, seed, community, queue, table, size, state, room, free, seen, stop
 ):  # fmt: skip
-    """Move vertices to the community around them that gains most, until no move gains; number the communities then.
+    """Move vertices to the community around them that gains most, until no move gains; then number the communities.
 
-    How many there are. All arrays but the graph and ``community`` are overwritten. ``queue`` gets the first visits, in
-    an order drawn from ``seed``; ``table`` for each community a sum of weights and its total strength; ``size`` its
-    members; ``free`` the numbers of communities without members, their count in its last entry.
+    Returns the number of communities. All arrays but the graph and ``community`` are overwritten. ``queue`` gets the
+    first visits, in an order drawn from ``seed``; ``table`` a sum of weights and the total strength of each community;
+    ``size`` its members; ``free`` the numbers of communities without members, with their count in its last entry.
 
-    A hub always has neighbours that move, and each visit is long, so it is looked at again only when they may matter:
-    ``room`` is what its community gains over the next best. A neighbour that moves takes its weight of it, twice where
-    it was in the same community, and until it is used up no other community gains more. As totals change too, all hubs
-    that were touched are looked at in the end.
+    A hub always has neighbors that move, and each visit is long, so it is visited again only when they may matter:
+    ``room`` is the lead of its community over the next best. A neighbor that moves uses up its weight of it, twice that
+    if it was in the same community, and until it is used up no other community gains more. As totals change too, all
+    hubs that were touched are visited in the end.
     """
     n = strength.size
     for v in range(n):

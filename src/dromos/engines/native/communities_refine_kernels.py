@@ -1,6 +1,6 @@
 """Refinement, Leiden's step between moving and aggregation, on one thread.
 
-For large levels there is :mod:`dromos.engines.native.communities_team_kernels`.
+Large levels use :mod:`dromos.engines.native.communities_team_kernels`.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -25,9 +25,9 @@ from dromos.jit import inline, kernel
 
 @inline
 def start_part(v, begin, end, targets, weights, strength, community, label, table, ahead):
-    """Make a vertex, whose row is from ``begin`` up to ``end``, a part of its own; see :func:`refine_all`.
+    """Make a vertex, whose row is from ``begin`` up to ``end``, its own part; see :func:`refine_all`.
 
-    ``ahead``: ask for communities ahead of their use.
+    ``ahead``: prefetch communities.
     """
     inside, here = 0.0, load(community, v)
     if weights.size:
@@ -54,7 +54,7 @@ def start_part(v, begin, end, targets, weights, strength, community, label, tabl
 
 @inline
 def ask_for_part(order, i, last, offsets, targets, label, table):
-    """Ask for what vertices soon after place ``i`` of the order, which ends with ``last``, need to join a part."""
+    """Prefetch what vertices soon after place ``i`` of the order, which ends with ``last``, need to join a part."""
     latest = np.int64(load(order, min(i + 2 * ROWS_AHEAD, last)))
     prefetch(table, 4 * latest)
     prefetch(label, 2 * latest)
@@ -67,8 +67,8 @@ def join_part(
 ):  # fmt: skip
     """Let a vertex, whose row is from ``begin`` up to ``end``, join the best part; see :func:`refine_all`.
 
-    ``seen`` is used from ``front`` on; ``ahead``: ask for labels ahead of their use; ``shared``: other threads write to
-    other communities.
+    ``seen`` is used from ``front`` on; ``ahead``: prefetch labels; ``shared``: other threads write to other
+    communities.
     """
     here, k = load(label, 2 * v), load(strength, v)
     around, inside = load(total, here), load(table, 4 * v + 2)
@@ -76,7 +76,7 @@ def join_part(
         return
     found = front
     if weights.size == 0 and not shared and 4 * inside >= 3.0 * np.float64(end - begin):
-        for arc in range(begin, end):  # the few outside are counted too, and left out below
+        for arc in range(begin, end):  # the few outside are counted too, and dropped below
             if ahead:
                 prefetch(label, 2 * np.int64(load(targets, min(arc + AHEAD, end - 1))))
             r = load(label, 2 * np.int64(load(targets, arc)) + 1)
@@ -112,12 +112,12 @@ def join_part(
 def refine_all(
     offsets, targets, weights, strength, scale, seed, community, order, total, label, table, seen, part, stop
 ):  # fmt: skip
-    """Merge vertices within their communities, from single ones on, into well-connected parts; how many.
+    """Merge vertices within their communities, from single ones on, into well-connected parts; return their number.
 
-    A vertex that is still alone joins the part that gains most, of those whose edges to the rest of the community are
-    at least what chance would give. ``part`` gets the numbers of the parts. What else is not given is overwritten:
-    ``label`` gets for each vertex its community and its part; ``table``, for each part, a sum of weights, the sum of
-    strengths, the weight of its edges to the rest, and the number of its members.
+    A vertex that is still alone joins the part that gains most, of those whose edges to the rest of the community have
+    at least their expected weight. ``part`` gets the numbers of the parts. All other arrays but the inputs are
+    overwritten: ``label`` gets for each vertex its community and its part; ``table``, for each part, a sum of weights,
+    the sum of strengths, the weight of its edges to the rest, and the number of its members.
     """
     n = strength.size
     for v in range(n):

@@ -1,7 +1,7 @@
-"""All levels of a round of Leiden's from a small one up, in one call.
+"""All levels of a Leiden round from a small one up, in one call.
 
-Levels above the first few have some hundred vertices or less: a call from Python for each of their steps, with the
-arrays that it is given, takes longer than the step.
+Levels above the first few have some hundred vertices or less: a call from Python for each of their steps, with its
+arguments, takes longer than the step.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -15,7 +15,7 @@ from dromos.engines.native.communities_refine_kernels import refine_all
 from dromos.intrinsics import load, load_relaxed, store
 from dromos.jit import inline, kernel
 
-SIZE, ARCS, LEVELS, IS_TOP, ENTRIES = 0, 1, 2, 3, 4  # what is said of where it ends
+SIZE, ARCS, LEVELS, IS_TOP, ENTRIES = 0, 1, 2, 3, 4  # indices of the report on the last level
 
 
 @inline
@@ -32,9 +32,9 @@ def rise(
     """Move, refine and aggregate, level by level, until one stays as it is; see ``community_climbs.climbed``.
 
     The first four arrays and ``community``, which may be written to, become those of the last level. ``parts`` gets the
-    parts of each level, one after the other, and ``ends`` where they end; a level that has no room there, no seeds or
-    none but single parts is left as it is. ``ids``, ``numbers`` and ``reals`` have room for four, one and five entries
-    for each vertex, and the first two for one more; ``counts`` is another view of ``reals``.
+    parts of each level, one after the other, and ``ends`` their ends. It stops at a level that has no room there, no
+    seeds, or only single parts. ``ids``, ``numbers`` and ``reals`` have room for four, one and five entries for each
+    vertex, and the first two for one more; ``counts`` is another view of ``reals``.
     """
     n, arcs, levels, written, is_top = strength.size, np.int64(offsets[strength.size]), np.int64(0), np.int64(0), 0
     while 2 * levels + 2 <= seeds.size and written + n <= parts.size:
@@ -60,7 +60,7 @@ def rise(
             offsets, targets, weights, strength, part, numbers, second, new_offsets, new_targets, new_weights,
             new_strength[:groups], reals, counts, first, stop,
         )  # fmt: skip
-        for v in range(n):  # of any of its vertices
+        for v in range(n):  # the community of any of its vertices
             store(community, np.int64(load(part, v)), load(moved, v))
         _copy(new_offsets, offsets, groups + 1)
         _copy(new_targets, targets, arcs)

@@ -1,10 +1,10 @@
-"""Refinement and aggregation on a team of threads, with the answers of one thread.
+"""Refinement and aggregation on a team of threads, with the results of one thread.
 
-A community's refinement reads and writes what belongs to its own vertices, and the row of a group follows from the rows
-of its vertices: threads take communities, or groups, those with most arcs first.
+A community's refinement reads and writes only data of its own vertices, and the row of a group depends only on the rows
+of its vertices. So threads take communities, or groups, those with most arcs first.
 
-Shared memory. What belongs to a vertex, a part or a group is written by the thread that took its community or group;
-of other communities only the label is read, which is not written meanwhile. Sums and ``seen`` are each thread's own.
+Shared memory. Data of a vertex, a part or a group is written by the thread that took its community or group; of other
+communities only the label is read, which is not written meanwhile. Sums and ``seen`` are private to each thread.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -18,14 +18,14 @@ from dromos.intrinsics import atomic_add, load, load_relaxed, store
 from dromos.jit import LINE, barrier, inline, kernel
 
 CURSORS = 2
-_VERTICES = 256  # that a thread takes at a time
+_VERTICES = 256  # vertices that a thread takes at a time
 _GROUPS = 64
 _ARCS = 1 << 14
 
 
 @inline
 def _take(cursors, cursor, large, size):
-    """The groups that a thread takes next, from the first up to the last: those in ``large`` one by one, then all."""
+    """The groups that a thread takes next, ``first..last``: those in ``large`` one by one, then all."""
     taken = np.int64(atomic_add(cursors, cursor * LINE, 1))
     if taken < large.size:
         first = np.int64(load(large, taken))
@@ -39,7 +39,7 @@ def refine(
     thread, threads, offsets, targets, weights, strength, scale, community, total, order, starts, is_large, large,
     label, table, seen, cursors, memory, stop,
 ):  # fmt: skip
-    """As that of one thread; ``order`` has the vertices by community, and ``large`` the large ones."""
+    """As on one thread; ``order`` has the vertices by community, and ``large`` the large ones."""
     n, count = strength.size, starts.size - 1
     while True:
         first = np.int64(atomic_add(cursors, 0, _VERTICES))
@@ -71,7 +71,7 @@ def aggregate(
     thread, threads, offsets, targets, weights, group, starts, order, is_large, large, bounds, ends, new_targets,
     new_weights, sums, counts, seen, cursors, stop,
 ):  # fmt: skip
-    """As that of one thread, but the row of group ``c`` lies from ``bounds[c]`` up to ``ends[c]``."""
+    """As on one thread, but the row of group ``c`` is from ``bounds[c]`` up to ``ends[c]``."""
     count = starts.size - 1
     base = front = thread * (sums.size // threads)
     while True:

@@ -10,18 +10,18 @@ from dromos.dtypes import Array
 from dromos.engines.native.community_levels import Level, Steps, is_large
 from dromos.vectors import dot
 
-_SMALL: Final = 1 << 12  # vertices of a level from which on up one call does all: calls are a large part of the time
+_SMALL: Final = 1 << 12  # vertices of a level below which one call does all further levels: calls take much of the time
 
 __all__ = ["Climb", "climbed", "descended", "pieces", "places"]
 
 
 class Climb(NamedTuple):
-    """What a round came to: the vertices of the last level are the communities."""
+    """The result of a round: the vertices of the last level are the communities."""
 
     parts: list[Array]
-    """For each level but the last, the vertex of the next one that each of its vertices is in."""
+    """For each level but the last, the vertex of the next level that contains each vertex."""
     levels: list[Level]
-    """All of them, or the last."""
+    """All levels, or only the last."""
 
     @property
     def top(self) -> Level:
@@ -33,25 +33,25 @@ class Climb(NamedTuple):
         return places(self.parts)
 
     def community(self, singles: Array) -> Array:
-        """The vertex of the last level that each vertex of the first is in; ``singles`` where there is one level."""
+        """The vertex of the last level that contains each vertex of the first; ``singles`` if there is one level."""
         found = self.parts[0] if self.parts else singles
         for part in self.parts[1:]:
             found = part.take(found)
         return found
 
     def without_levels(self) -> Climb:
-        """The same, with the last level alone."""
+        """This climb with only the last level."""
         return self._replace(levels=self.levels[-1:])
 
     def gain(self, scale: float) -> float:
-        """The higher, the higher the modularity: less the weight between communities, less what chance would put
+        """A number that grows with the modularity: minus the weight between communities, minus the expected weight
         inside."""
         strength = self.top.strength
-        return -float(self.top.weights.sum()) - dot(scale * strength, strength)  # a square might be infinite
+        return -float(self.top.weights.sum()) - dot(scale * strength, strength)  # a square might overflow
 
 
 def places(parts: list[Array]) -> list[Array]:
-    """For each level but the first, the vertex of it that each vertex of the first is in; see :class:`Climb`.
+    """For each level but the first, the vertex of it that contains each vertex of the first; see :class:`Climb`.
 
     >>> [level.tolist() for level in places([np.array([0, 0, 1]), np.array([0, 0])])]
     [[0, 0, 1], [0, 0, 0]]
@@ -71,7 +71,7 @@ def climbed(
     refined: bool,
     keep: bool = False,
 ) -> Climb:
-    """From the bottom up, with moves from ``community`` on, until a level stays as it is; ``keep``: all levels.
+    """Climb from the bottom, with moves from ``community`` on, until a level stays as it is; ``keep``: all levels.
 
     Orders of vertices are drawn from ``random``; None: they move by their numbers.
     """
@@ -92,9 +92,9 @@ def climbed(
             return Climb(parts, levels)
         part, number = community, count
         if refined:
-            # of a large level the order is not worth the time to draw another
+            # the order of a large level is not worth the time to draw another
             part, number = steps.refine(level, scale, community, seed if is_large(level) else next(seeds))
-            if number == n:  # nothing hangs together well: go on with the pieces of what was moved
+            if number == n:  # no vertices merge: go on with the connected pieces of the moved communities
                 part, number = steps.numbered(steps.pieces(level, community))
                 if number == n:
                     return Climb(parts, levels)
@@ -105,11 +105,11 @@ def climbed(
 
 
 def descended(steps: Steps, climb: Climb, scale: float, random: np.random.Generator) -> Array:
-    """Communities after moves on all levels between the last and the first, from the top down, by vertices of the
-    first; the climb has kept its levels.
+    """The communities of the vertices of the first level after moves on all levels between the last and the first, from
+    the top down; the climb has kept its levels.
 
-    On its way up a level's vertices moved while the communities around them were small. Levels above the first
-    have few arcs, so that this takes little time, and gains more than another try.
+    On the way up, a level's vertices moved while the communities around them were small. Levels above the first have
+    few arcs, so that this takes little time, and gains more than another try.
     """
     community, seeds = np.arange(climb.top.size, dtype=climb.parts[-1].dtype), _Seeds(random)
     for number in range(len(climb.parts) - 1, -1, -1):
@@ -120,14 +120,14 @@ def descended(steps: Steps, climb: Climb, scale: float, random: np.random.Genera
 
 
 class _Seeds:
-    """Seeds for the orders of vertices, drawn several at a time: one takes as long. Without ``random`` all are 0."""
+    """Seeds for the orders of vertices, drawn in groups: a group costs as much as one. Without ``random`` all are 0."""
 
     def __init__(self, random: np.random.Generator | None) -> None:
         self._random = random
         self._drawn = np.empty(0, np.int64)
 
     def next_ones(self) -> Array:
-        """The next ones, two or more, which are not used up by that."""
+        """The next seeds, two or more, without consuming them."""
         if len(self._drawn) < 2:
             more = np.zeros(16, np.int64) if self._random is None else self._random.integers(1 << 62, size=16)
             self._drawn = np.concatenate([self._drawn, more])
@@ -157,7 +157,7 @@ def pieces(level: Level, community: Array) -> Array:
             return piece
         a, b = a[between], b[between]
         np.minimum.at(piece, np.maximum(here, there)[between], np.minimum(here, there)[between])
-        while not np.array_equal(piece, piece[piece]):  # each vertex straight to the least of its tree
+        while not np.array_equal(piece, piece[piece]):  # make each vertex point at the least of its tree
             piece = piece[piece]
 
 

@@ -14,29 +14,29 @@ __all__ = [
 ]  # fmt: skip
 
 LEAST_GAIN: Final = 1e-10
-"""A gain that counts, relative to the strength of the vertex; rounding must not move it for ever."""
+"""The least gain that counts, relative to the strength of the vertex; rounding must not move it forever."""
 
 HUB: Final = 256
-"""Arcs of a vertex from which on it is not looked at again for every neighbour that moves. For lesser ones it would
-save little, and from 64 on communities of preferential attachment come out a little worse."""
+"""Arcs from which a vertex is not visited again for every neighbor that moves. For lesser ones it would save little,
+and from 64 on communities of preferential attachment come out a little worse."""
 
 LARGE: Final = 1 << 19
-"""Arcs of a level from which on vertices move in batches, on all threads."""
+"""Arcs of a level from which vertices move in batches, on all threads."""
 
 BATCHES: Final = 64
-"""Into how many batches the vertices of such a level are divided."""
+"""The number of batches into which the vertices of such a level are divided."""
 
 STALE_PASSES: Final = 16
-"""Passes in which moves may be made that others of the same batch have made worse than they seemed."""
+"""Passes in which a move may be made although others of the same batch have made it worse than it seemed."""
 
 ONE_IN_EXACT: Final = 16
-"""If those that want to move have fewer than one in so many of a batch's arcs, each is looked at again just before."""
+"""If the vertices that want to move have fewer than one in so many of a batch's arcs, each is checked again first."""
 
 ROOM: Final = 2.0**60
-"""In how many units the weight of all edges, twice, is measured where a hub's room is."""
+"""The number of units of twice the weight of all edges, in which a hub's room is measured."""
 
 BLOCK: Final = 64
-"""Vertices whose weights within communities are added up by themselves."""
+"""Vertices whose weights within communities are summed separately."""
 
 
 class Level(NamedTuple):
@@ -49,7 +49,7 @@ class Level(NamedTuple):
 
     @classmethod
     def of(cls, *arrays: Array) -> Level:
-        """Of arrays that kernels only read, whoever made them: so they are compiled once for all levels."""
+        """A level of read-only arrays, whatever their origin, so that kernels are compiled once for all levels."""
         return cls(*map(read_only, arrays))
 
     @property
@@ -58,12 +58,12 @@ class Level(NamedTuple):
 
 
 def is_large(level: Level) -> bool:
-    """Whether vertices of a level move in batches; that must not depend on the threads, as its answer does on it."""
+    """Whether vertices of a level move in batches; must not depend on the threads, since the result depends on it."""
     return len(level.targets) >= LARGE
 
 
 def batch_of(level: Level) -> int:
-    """How many vertices a batch has."""
+    """The number of vertices of a batch."""
     return -(-level.size // BATCHES)
 
 
@@ -84,13 +84,13 @@ def hubs_before(level: Level, order: Array) -> tuple[Array, int]:
 
 
 class Rise(NamedTuple):
-    """What several levels in one call came to."""
+    """The result of several levels in one call."""
 
     parts: list[Array]
-    """For each of them, the vertex of the next one that each of its vertices is in."""
+    """For each of them, the vertex of the next level that contains each vertex."""
     level: Level
     community: Array
-    """Where the vertices of that level start."""
+    """The initial communities of the last level's vertices."""
     is_top: bool
     """Whether they stay there."""
 
@@ -99,23 +99,23 @@ class Steps(Protocol):
     """Moving, refinement and aggregation on one level; arrays that are given may be overwritten."""
 
     def on(self, threads: int) -> Steps:
-        """The same on so many threads."""
+        """The same steps on so many threads."""
 
     def move(self, level: Level, scale: float, community: Array, seed: int) -> tuple[Array, int]:
-        """The communities after moves from ``community``, and how many there are; first visits in an order drawn from
-        ``seed``. They are numbered by their first vertex."""
+        """The communities after moves from ``community``, and their number; first visits are in an order drawn from
+        ``seed``. Communities are numbered by their first vertex."""
 
     def refine(self, level: Level, scale: float, community: Array, seed: int) -> tuple[Array, int]:
-        """The well-connected part of its community that each vertex is in, numbered likewise, and how many."""
+        """The well-connected part of its community that each vertex is in, numbered likewise, and their number."""
 
     def aggregate(self, level: Level, group: Array, groups: int) -> Level:
         """The graph of groups."""
 
     def rise(self, level: Level, scale: float, community: Array, seeds: Array) -> Rise:
-        """As many levels from here up as one call can do, none or more; each takes two of the seeds."""
+        """As many levels from here up as one call can do, possibly none; each takes two of the seeds."""
 
     def pieces(self, level: Level, community: Array) -> Array:
-        """The connected pieces of all communities: a number of one of the piece's vertices for each vertex."""
+        """The connected pieces of all communities: for each vertex, the number of one of the piece's vertices."""
 
     def numbered(self, group: Array) -> tuple[Array, int]:
         """See :func:`dromos.engines.native.community_numbers.numbered`."""

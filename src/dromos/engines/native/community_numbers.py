@@ -1,4 +1,4 @@
-"""Orders of vertices, and numbers of communities, by NumPy; the compiled steps have kernels for them."""
+"""Orders of vertices, and numbers of communities, in NumPy; the compiled steps have kernels for them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SPREAD: Final = 0x9E3779B97F4A7C15
 
 
 def numbered(group: Array) -> tuple[Array, int]:
-    """Groups numbered by their first vertex, and how many there are.
+    """Groups numbered by their first vertex, and the number of groups.
 
     >>> numbered(np.array([7, 3, 7, 5]))
     (array([0, 1, 0, 2]), 3)
     """
     n = len(group)
     first = np.empty(int(group.max(initial=-1)) + 1, np.int64)
-    first[group[::-1]] = np.arange(n - 1, -1, -1)  # of several, the last that is written stays
+    first[group[::-1]] = np.arange(n - 1, -1, -1)  # of several assignments the last one stays
     begins = first[group] == np.arange(n)
     number = np.cumsum(begins, dtype=np.int64) - 1
     return number[first[group]].astype(group.dtype), int(np.count_nonzero(begins))

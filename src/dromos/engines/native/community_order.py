@@ -1,10 +1,10 @@
-"""Orders of vertices for Louvain and Leiden: the one that they are quickest in, and where to move them by their ids.
+"""Orders of vertices for Louvain and Leiden: the one in which they are fastest, and when to move them by their ids.
 
-The first has hubs first, and vertices without edges left out.
+The first has hubs first, and leaves out vertices without edges.
 
-Most neighbours are hubs, and most communities that a vertex compares are theirs; numbered first they share lines of
-memory that stay in cache. On R-MAT 20, whose ids are drawn at random, moving takes half of the time. The order follows
-from the graph alone, so that the same seed gives the same communities on any machine.
+Most neighbors are hubs, and most communities that a vertex compares are theirs. Numbered first, they share cache lines
+that stay in cache. On R-MAT 20, whose ids are drawn at random, moving takes half of the time. The order depends on the
+graph alone, so that the same seed gives the same communities on any machine.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from dromos.graph.permute import degree_order, inverse, permuted_rows
 
 __all__ = ["HubOrder", "hubs_first", "is_even"]
 
-_LARGE: Final = 1 << 16  # vertices; below, what is known of communities is in cache
-_SKEW: Final = 16  # the greatest degree against the average; where none stands out, ids may well lie near those beside
+_LARGE: Final = 1 << 16  # vertices; below, the data of communities is in cache
+_SKEW: Final = 16  # the greatest degree over the average; if none stands out, ids may well follow the graph's shape
 
 
 class HubOrder(NamedTuple):
-    """A graph in that order, and which vertex of the first one each of its vertices is; those left out come last."""
+    """A graph in that order, and the original vertex of each of its vertices; those left out come last."""
 
     graph: Graph
     old_ids: Array
 
     def restore(self, group: Array) -> Array:
-        """Groups of the vertices of the first graph; each vertex that was left out is one of its own."""
+        """Groups of the original vertices; each vertex that was left out is a separate one."""
         kept = len(group)
         found = np.empty(len(self.old_ids), group.dtype)
         found[self.old_ids[:kept]] = group
@@ -49,7 +49,7 @@ def is_even(graph: Graph) -> bool:
 
 
 def hubs_first(graph: Graph) -> HubOrder | None:
-    """An undirected graph in that order; None where it is not worth it.
+    """An undirected graph in that order; None if it is not worthwhile.
 
     >>> import dromos as dr
     >>> hubs_first(dr.generators.path(100)) is None

@@ -1,4 +1,4 @@
-"""Rounds of Louvain and Leiden: several first ones, each in an order of its own, and more from the best of them."""
+"""Rounds of Louvain and Leiden: several first rounds, each in its own order, and more from the best of them."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from dromos.engines.native.community_levels import Level, Steps
 __all__ = ["FINALISTS", "ROUNDS_TOGETHER", "Found", "Search"]
 
 FINALISTS: Final = 2
-"""First rounds that go on: small levels are one thread's, and most machines have two."""
+"""First rounds that are continued: small levels run on one thread, and most machines have two."""
 ROUNDS_TOGETHER: Final = 3
-"""After which only the best goes on: it mostly stays the best."""
+"""Rounds after which only the best is continued: it mostly stays the best."""
 _LITTLE: Final = 1e-5  # modularity; a round that gains less is the last
 
 
 class Found(NamedTuple):
-    """What rounds came to: the last of them, and its communities."""
+    """The result of rounds: the last of them, and its communities."""
 
     climb: Climb
     gain: float
     community: Array
     parts: list[Array]
-    """Those of the round whose levels the hierarchy has: of Leiden the last one, of Louvain the first."""
+    """The parts of the round whose levels form the hierarchy: of Leiden the last one, of Louvain the first."""
     is_final: bool = False
-    """Whether another round is not worth it."""
+    """Whether another round is not worthwhile."""
 
     def sums(self, everything: float) -> tuple[float, Array]:
         """The weight within the communities, each edge once, and the strength of each of them."""
@@ -38,11 +38,11 @@ class Found(NamedTuple):
 
 
 ByGain: TypeAlias = Callable[[Callable[[Steps, int], Found], int], list[Found]]
-"""What a function finds on steps for the numbers ``0..count - 1``, the greatest gain first."""
+"""The results of a function on steps for the numbers ``0..count - 1``, the greatest gain first."""
 
 
 class Search(NamedTuple):
-    """What communities are looked for, from the level ``bottom`` on, whose vertices are at first ``singles``."""
+    """A search for communities, from the level ``bottom`` on, whose vertices are initially ``singles``."""
 
     bottom: Level
     singles: Array
@@ -54,15 +54,15 @@ class Search(NamedTuple):
     rounds: int
     tries: int
     one_by_one: bool = False
-    """Whether each try makes all its rounds before the next one begins; where there are few tries they always do."""
+    """Whether each try makes all its rounds before the next one begins; always so if there are few tries."""
     by_number: bool = False
     """Whether vertices of the second try move in the order of their numbers in its first round."""
 
     def best(self, by_gain: ByGain) -> Found:
-        """The first round is made ``tries`` times, and the best two go on, of Leiden's for some rounds, after which the
-        better one does. A round starts from the communities of the one before."""
+        """Make the first round ``tries`` times, and continue the best two; of Leiden's, only the better one after some
+        rounds. A round starts from the communities of the one before."""
         together = min(self.rounds, ROUNDS_TOGETHER) if self.refined else self.rounds
-        if self.tries <= FINALISTS or self.one_by_one:  # none waits for another's first round
+        if self.tries <= FINALISTS or self.one_by_one:  # no try waits for another's first round
             best = by_gain(
                 lambda own, number: self._continued(own, self._first(own, number), 1, together, number), self.tries
             )[0]
@@ -95,21 +95,21 @@ class Search(NamedTuple):
                 break
             draw, before = self._random(done, number), found.community
             start = before.copy() if self.refined else descended(steps, found.climb, self.scale, draw)
-            found = found._replace(climb=found.climb.without_levels())  # the new ones take their memory
+            found = found._replace(climb=found.climb.without_levels())  # releases memory for the new ones
             keep = not self.refined and done + 1 < self.rounds
             climb = climbed(steps, self.bottom, start, self.scale, draw, self.refined, keep=keep)
-            community = climb.community(before)  # rounding may have moved all apart
+            community = climb.community(before)  # rounding may have separated all vertices
             if np.array_equal(community, before):
                 return found._replace(is_final=True)
             gain = climb.gain(self.scale)
             is_last = gain < found.gain + _LITTLE * self.everything
-            # Louvain's further rounds start from large communities: the levels of the first one go below
+            # Louvain's further rounds start from large communities: the levels of the first round stay below
             found = Found(climb, gain, community, climb.parts if self.refined else found.parts, is_last)
         return found._replace(climb=found.climb.without_levels())
 
 
 def _within(steps: Steps, levels: list[Array], top: Array) -> list[Array]:
-    """Levels cut by the communities of ``top``, and ``top``; none twice."""
+    """Levels cut by the communities of ``top``, and ``top``, without duplicates."""
     found = [top]
     for level in reversed(levels):
         cut = steps.cut(level, top)

@@ -1,6 +1,6 @@
 """The steps of Louvain and Leiden as kernels: on one thread for small levels, on a team for large ones.
 
-The answers do not depend on how many threads a team has.
+The results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from dromos.parallel import run_team
 
 __all__ = ["CompiledSteps"]
 
-_APART = 32  # entries between what two threads write: two cache lines, since neighbours are fetched in pairs
-_LARGE_GROUP = 512  # a group with more arcs than one in so many of all is a thread's work by itself
+_APART = 32  # entries between data of two threads: two cache lines, since neighbors are fetched in pairs
+_LARGE_GROUP = 512  # a group with more than one in so many of all arcs is a separate item of work
 
 
 class CompiledSteps:
-    """The steps on ``threads`` threads; once ``stop`` is set they end early, by KeyboardInterrupt.
+    """The steps on ``threads`` threads; once ``stop`` is set they end early with KeyboardInterrupt.
 
-    ``rises``: whether :meth:`rise` is worth compiling its kernel; where not, it does nothing.
+    ``rises``: whether compiling the kernel of :meth:`rise` is worth it; otherwise it does nothing.
     """
 
     def __init__(self, stop: Array, threads: int = 1, *, rises: bool = True) -> None:
@@ -34,21 +34,21 @@ class CompiledSteps:
         self._drawn: tuple[int, int, Array] | None = None
 
     def on(self, threads: int) -> CompiledSteps:
-        """The same on so many threads."""
+        """The same steps on so many threads."""
         return CompiledSteps(self._stop, threads, rises=self._rises)
 
     def _run(self, kernel: Any, *args: Any) -> int:
-        """What the kernel returns: a number."""
+        """Run a kernel and return its result, a number."""
         found = kernel(*args, self._stop)
         self._require_whole()
         return int(found or 0)
 
     def _run_team(self, kernel: Any, *args: Any, threads: int) -> None:
-        run_team(kernel, *args, self._stop, threads=threads)  # the flag is set by whoever waits for the thread of this
+        run_team(kernel, *args, self._stop, threads=threads)  # the flag is set by the thread that waits for this one
         self._require_whole()
 
     def _require_whole(self) -> None:
-        if self._stop[0]:  # what the kernel left is not whole
+        if self._stop[0]:  # the kernel's results are incomplete
             raise KeyboardInterrupt
 
     def move(self, level: Level, scale: float, community: Array, seed: int) -> tuple[Array, int]:
@@ -80,7 +80,7 @@ class CompiledSteps:
         flags = np.zeros(n + 8, np.uint8)
         flags[:n] = 1
         batch = batch_of(level)
-        most = batch + 1  # of a batch: its hubs and its others are rounded by themselves
+        most = batch + 1  # for a batch: its hubs and its others are rounded separately
         choices, olds, movers, left, joined = (np.empty(most, ids) for _ in range(5))
         edges, masses = np.empty(most), np.empty(most)
         self._run_team(
@@ -130,12 +130,12 @@ class CompiledSteps:
             kernels.aggregate, *level, group, np.empty(groups + 1, np.int64), np.empty(level.size, ids), offsets,
             targets, weights, strength, *_sums(groups), np.empty(groups + 1, ids),
         )  # fmt: skip
-        if used < arcs // 2:  # a copy gives memory back; where little is left over it is not worth its time
+        if used < arcs // 2:  # a copy releases memory; it is not worth the time if little is left over
             return Level.of(offsets, targets[:used].copy(), weights[:used].copy(), strength)
         return Level.of(offsets, targets[:used], weights[:used], strength)
 
     def _aggregate_on_team(self, level: Level, group: Array, groups: int, targets: Array, weights: Array) -> Level:
-        """Rows with room for all arcs of their vertices, and then without."""
+        """Aggregate into rows with room for all arcs of their vertices, then compact them."""
         from dromos.engines.cpu.copy_kernels import gather_rows
         from dromos.engines.native import communities_team_kernels as kernels
         from dromos.jit import LINE
@@ -161,7 +161,7 @@ class CompiledSteps:
     def rise(self, level: Level, scale: float, community: Array, seeds: Array) -> Rise:
         """See :class:`Steps`."""
         n, arcs, ids = level.size, len(level.targets), level.targets.dtype
-        if not self._rises or len(level.weights) < arcs:  # there is no room for those of the next level
+        if not self._rises or len(level.weights) < arcs:  # no room for the arcs of the next level
             return Rise([], level, community, is_top=False)
         from dromos.engines.native import communities_rise_kernels as kernels
 
@@ -181,14 +181,14 @@ class CompiledSteps:
         return Rise([parts[a:b] for a, b in pairwise(bounds)], top, community[:size], bool(is_top))
 
     def within(self, level: Level, group: Array) -> float:
-        """The weight of the arcs within groups, self-loops among them."""
+        """The weight of the arcs within groups, including self-loops."""
         from dromos.engines.native import communities_aggregate_kernels as kernels
 
         found = np.zeros(-(-level.size // BLOCK))
         given = (level.offsets, level.targets, level.weights, group, found, np.zeros(1, np.int64))
         if is_large(level):
             self._run_team(kernels.within, *given, threads=self._threads)
-        else:  # a first call on a small graph loads nothing of teams
+        else:  # so that a first call on a small graph loads nothing for teams
             self._run(kernels.within, 0, 1, *given)
         return float(found.sum())
 
@@ -228,7 +228,7 @@ class CompiledSteps:
         return starts, found
 
     def _shuffled(self, level: Level, seed: int) -> Array:
-        """An order of a level's vertices; the last one is kept, for moving and refining with the same seed."""
+        """A random order of a level's vertices; the last one is cached, for moving and refining with the same seed."""
         if self._drawn is None or self._drawn[:2] != (seed, level.size):
             from dromos.engines.native import communities_group_kernels
 
@@ -240,7 +240,7 @@ class CompiledSteps:
 
 
 def _sums(size: int) -> tuple[Array, Array]:
-    """Sums of weights, and a view of them as whole numbers."""
+    """Sums of weights, and a view of them as integers."""
     sums = np.zeros(size)
     return sums, sums.view(np.int64)
 

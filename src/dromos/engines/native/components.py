@@ -1,8 +1,8 @@
 """Weakly connected components by Afforest (Sutton, Ben-Nun, Barak: IPDPS 2018).
 
-No program can say it: union-find follows chains of pointers through vertices that are not neighbours, and hooks a root
-that no edge of the vertex at hand touches. A program says the same by spreading labels, a superstep for each edge of
-the longest path.
+No program can express it: union-find follows chains of pointers through vertices that are not neighbors, and hooks a
+root that no edge of the current vertex touches. A program does the same by propagating labels, with a superstep for
+each edge of the longest path.
 """
 
 from __future__ import annotations

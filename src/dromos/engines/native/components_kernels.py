@@ -1,9 +1,9 @@
-"""Afforest in one call: trees hooked together by compare-and-swap, and flattened.
+"""Afforest in one call: hook trees together by compare-and-swap, and flatten them.
 
-Shared memory. ``label`` is read by all (relaxed). A root is hooked, by compare-and-swap, below a vertex of lower id
-only, so pointers always lead to lower ids and no interleaving makes a cycle. Flattening and halving write an ancestor
-into a vertex that is no root; a racing writer also writes an ancestor. An entry's value is its whole message, so
-relaxed is enough. Each phase has a cursor of its own, and a barrier stands between phases.
+Shared memory. ``label`` is read by all threads (relaxed). A root is hooked, by compare-and-swap, only below a vertex of
+lower id, so pointers always lead to lower ids and no interleaving makes a cycle. Flattening and halving write an
+ancestor into a vertex that is not a root; a racing writer also writes an ancestor. An entry's value is its whole
+message, so relaxed is enough. Each phase has its own cursor, and phases are separated by barriers.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -24,19 +24,19 @@ from dromos.intrinsics import (
 from dromos.jit import LINE, barrier, inline, kernel, publish, total
 
 CHUNK = 2048  # vertices that a thread takes at a time, or eight times as many arcs
-LEAST_SHARE = 16384  # and where it links the first arcs of rows
-ROWS = 16  # long ones, that a thread takes at a time
+LEAST_SHARE = 16384  # the same, while the first arcs of rows are linked
+ROWS = 16  # long rows that a thread takes at a time
 SAMPLES = 1024
-AHEAD = 24  # rows to ask for before they are needed
+AHEAD = 24  # rows between the prefetch of a row and its use
 PHASES = 4
 
 
 @inline
 def _link(label, a, v):
-    """Join the tree of label ``a`` with that of ``v``; a label near the root of both.
+    """Join the tree of label ``a`` with that of ``v``; return a label near the root of both.
 
-    The caller hands that label on to its next link: loading its own again, just behind the atomic that wrote it, would
-    wait for it.
+    The caller passes that label to its next link: loading its own label again, right after the atomic that wrote it,
+    would stall.
     """
     b = load_relaxed(label, v)
     while a != b:
@@ -54,7 +54,7 @@ def _link(label, a, v):
 
 @inline
 def _flatten(label, cursors, phase, n, stop):
-    """Let every vertex point at its root."""
+    """Make every vertex point at its root."""
     while True:
         first = atomic_add(cursors, phase * LINE, CHUNK)
         if first >= n or load_relaxed(stop, 0):
@@ -71,7 +71,7 @@ def _flatten(label, cursors, phase, n, stop):
 
 @inline
 def _majority(label, n):
-    """The label that most of a sample have, if most have one; the sample is the same on all threads."""
+    """The most frequent label of a sample, if most have the same one; the sample is the same on all threads."""
     best = np.int64(-1)
     votes = 0
     state = np.uint64(88172645463325252)  # xorshift
@@ -88,17 +88,17 @@ def _majority(label, n):
 
 @kernel
 def afforest(thread, threads, offsets, targets, symmetric, label, cursors, memory, stop):
-    """Every vertex's label becomes the least id of its component.
+    """Set every vertex's label to the least id of its component.
 
-    The first two neighbours of every vertex are linked, which joins most of a large component. In a symmetric graph the
-    other arcs of its vertices need no look: each is seen from its other end, or lies inside. Once ``stop[0]`` is set,
-    no thread takes new vertices; all still come to every barrier.
+    First links the first two neighbors of every vertex, which joins most of a large component. In a symmetric graph the
+    other arcs of its vertices are skipped: each is seen from its other end, or lies inside. Once ``stop[0]`` is set, no
+    thread takes new vertices; all still reach every barrier.
     """
     n = offsets.size - 1
     for v in range(n * thread // threads, n * (thread + 1) // threads):
         store(label, v, v)
     barrier(memory, thread, threads, 1)
-    # rows cost the same here, and where two threads meet chains arise: large shares
+    # rows cost the same here, and chains arise where the ranges of two threads meet: use large shares
     share = max(np.int64(LEAST_SHARE), n // (8 * threads))
     while True:
         first = atomic_add(cursors, 0, share)
@@ -137,7 +137,7 @@ def afforest(thread, threads, offsets, targets, symmetric, label, cursors, memor
 def link_rows(thread, threads, start, offsets, targets, label, giant, cursors, memory, stop):
     """As ``afforest`` along some rows of a graph, from vertex ``start`` on, in a forest of all vertices.
 
-    ``giant[0]``: a vertex of the tree whose rows are skipped; -1: it is looked for; -2: no row is skipped.
+    ``giant[0]``: a vertex of the tree whose rows are skipped; -1: find it; -2: skip no row.
     """
     rows = offsets.size - 1
     n = label.size
@@ -184,10 +184,10 @@ def link_rows(thread, threads, start, offsets, targets, label, giant, cursors, m
 
 @kernel
 def link_arcs(thread, threads, start, offsets, targets, label, first, wanted, giant, cursor, stop):
-    """Join trees along rows of a slice that begins with vertex ``start``: those of ``first + i`` where ``wanted[i]``.
+    """Join trees along rows of a slice that begins with vertex ``start``: the rows of ``first + i`` with ``wanted[i]``.
 
-    Rows may be cut; threads take equal numbers of arcs. ``giant``: the root of a tree that needs no more arcs, so that
-    a row is left as soon as it is found joined to it; -1 for none.
+    Rows may be split; threads take equal numbers of arcs. ``giant``: the root of a tree that needs no more arcs, so
+    that a row is left as soon as it is joined to that tree; -1 for none.
     """
     rows = offsets.size - 1
     shift = np.int64(load(offsets, 0))
@@ -197,7 +197,7 @@ def link_arcs(thread, threads, start, offsets, targets, label, first, wanted, gi
         if begin >= arcs or load_relaxed(stop, 0):
             return
         end = min(begin + 8 * CHUNK, arcs)
-        low, high = np.int64(0), rows - 1  # the row of the first arc: the last one that begins at it or before
+        low, high = np.int64(0), rows - 1  # the row of the first arc: the last one that begins at or before it
         while low < high:
             middle = (low + high + 1) // 2
             if np.int64(load(offsets, middle)) - shift <= begin:
@@ -219,13 +219,13 @@ def link_arcs(thread, threads, start, offsets, targets, label, first, wanted, gi
 
 @kernel
 def flatten(thread, threads, label, cursor, stop):
-    """Let every vertex point at its root."""
+    """Make every vertex point at its root."""
     _flatten(label, cursor, 0, label.size, stop)
 
 
 @kernel
 def name_trees(thread, threads, parent, given_ids, new_ids, crowded, least, label, memory):
-    """The least given id of every tree, for all of its vertices; to the ``crowded`` root each thread brings one."""
+    """Give all vertices of every tree its least given id; for the ``crowded`` root, each thread merges only once."""
     n = parent.size
     begin, end = n * thread // threads, n * (thread + 1) // threads
     mine = np.int64(n)

@@ -1,7 +1,7 @@
 """Core numbers by peeling.
 
-A program can say one k-core, and core numbers by one after the other; it goes over all vertices for each k, and over
-the neighbours of those that leave in step. Here a vertex is peeled as soon as it may be. Memory: 16 bytes per vertex.
+A program can find one k-core, and core numbers one k after the other; it goes over all vertices for each k, and over
+the neighbors of those that leave in lockstep. Here a vertex is peeled as soon as possible. Memory: 16 bytes per vertex.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Peeling on all threads (after Kabir and Madduri, "Parallel k-core decomposition on multicore platforms", 2017).
 
-For rising k, each thread peels those of its vertices that have k neighbours left; a neighbour that comes down to k is
-peeled by the thread whose subtraction did it. Then each thread goes over its vertices that are left, drops the peeled
-ones, and picks those that are next if the next k is k + 1, which it mostly is.
+For ascending k, each thread peels those of its vertices that have k neighbors left. If a neighbor comes down to k, the
+thread whose subtraction did it peels it. Then each thread goes over its remaining vertices, drops the peeled ones, and
+picks those that are next if the next k is k + 1, which it mostly is.
 
-Shared memory. ``left`` holds the neighbours left, and in the end the core number. It is lowered by relaxed atomics;
-exactly one of them finds k + 1, so that every vertex is peeled once. One that finds k or less overshot, and is
-undone; what others see meanwhile is at most k and means "peeled" either way. A thread looks for vertices only
-between two barriers in which nobody subtracts. ``rest``, ``ready`` and ``queue`` are each thread's own; ``below`` links
-the vertices that did not fit into a queue, and a vertex is in one queue only.
+Shared memory. ``left`` holds the number of neighbors left, and in the end the core number. It is lowered by relaxed
+atomics; exactly one of them finds k + 1, so that every vertex is peeled once. One that finds k or less overshot, and is
+undone; the value that others see meanwhile is at most k and means "peeled" either way. A thread looks for vertices only
+between two barriers in which no thread subtracts. ``rest``, ``ready`` and ``queue`` are private to each thread;
+``below`` links the vertices that did not fit into a queue, and a vertex is in one queue only.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -22,19 +22,19 @@ from dromos.jit import barrier, inline, kernel, publish, published
 BLOCK = 1024  # vertices dealt to a thread at a time, so that hubs and ranges of ids are spread
 QUEUE = 4096
 _NO_DEGREE = np.int64(1) << np.int64(40)
-_AHEAD = 8  # neighbours
-_PATIENCE = 1023  # vertices between two looks at the stop flag
+_AHEAD = 8  # neighbors
+_PATIENCE = 1023  # vertices between two checks of the stop flag
 
 
 def share(vertices: int, threads: int) -> int:
-    """The most vertices that one of ``threads`` is dealt."""
+    """The most vertices that one of ``threads`` gets."""
     blocks = -(-vertices // BLOCK)
     return -(-blocks // threads) * BLOCK
 
 
 @inline
 def _pick(k, rest, ready, base, size, left, peeled):
-    """Drop vertices with up to ``peeled`` neighbours left, pick those with ``k``: ``(kept, picked, least left)``."""
+    """Drop vertices with up to ``peeled`` neighbors left, pick those with ``k``: ``(kept, picked, least left)``."""
     kept, picked, least = np.int64(0), np.int64(0), _NO_DEGREE
     for i in range(size):
         v = load(rest, base + i)
@@ -53,7 +53,7 @@ def _pick(k, rest, ready, base, size, left, peeled):
 def _peel(k, offsets, targets, left, ready, base, picked, queue, front, below, stop):
     """Peel the picked vertices and all that come down to ``k`` by it.
 
-    First come, first peeled, since then the rows to come are known and can be asked for ahead.
+    Vertices are peeled first come, first served, since then the next rows are known and can be prefetched.
     """
     final = targets.size - 1
     at, first, last, spilled, steps = np.int64(0), np.int64(0), np.int64(0), np.int64(-1), np.int64(0)
@@ -95,7 +95,7 @@ def peel(thread, threads, offsets, targets, left, rest, ready, queue, below, cor
     """Write the core numbers into ``core``.
 
     ``rest`` and ``ready`` have ``share(n, threads)`` entries per thread, ``queue`` has ``QUEUE``; ``left`` and
-    ``below`` one per vertex. None needs to be set.
+    ``below`` one per vertex. They may be uninitialized.
     """
     n = offsets.size - 1
     blocks = (n + BLOCK - 1) // BLOCK
@@ -120,7 +120,7 @@ def peel(thread, threads, offsets, targets, left, rest, ready, queue, below, cor
         if lowest != k + 1 or k < 0:
             size, picked, _ = _pick(lowest, rest, ready, base, size, left, k)
             number += 1
-            barrier(memory, thread, threads, number)  # nobody subtracts before all have looked
+            barrier(memory, thread, threads, number)  # no thread subtracts before all have looked
         k = lowest
         _peel(k, offsets, targets, left, ready, base, picked, queue, front, below, stop)
         number += 1

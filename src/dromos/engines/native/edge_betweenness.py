@@ -1,8 +1,7 @@
 """Betweenness of edges.
 
-As programs, which run where the graph is not whole in memory, it is two for each source and a pass over the arcs for
-some of them; here a thread has a source of its own.
-Memory: for each thread 8 bytes per arc and 28 per vertex.
+As programs, which run if the graph is not completely in memory, it takes two for each source and a pass over the arcs
+for some of them; here each thread has its own source. Memory: for each thread 8 bytes per arc and 28 per vertex.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ __all__ = ["edge_betweenness"]
 def edge_betweenness(
     graph: Graph, *, sources: Array, directed: bool, threads: int | None = None
 ) -> Mapping[str, Array]:
-    """The share of shortest paths from ``sources`` that leads over each edge of a simple graph, summed over targets.
+    """The share of shortest paths from ``sources`` that use each edge of a simple graph, summed over targets.
 
-    ``through`` is by arc; unless ``directed``, each edge has one number, beside ``source`` and ``target``.
+    ``through`` has one entry per arc; unless ``directed``, one per edge, beside ``source`` and ``target``.
 
     >>> import dromos as dr
     >>> edge_betweenness(dr.generators.path(3), sources=np.arange(1), directed=False)["through"].tolist()

@@ -1,9 +1,9 @@
-"""Dependencies of edges: one search and one way back for each source, each by one thread.
+"""Dependencies of edges: one search and one backward pass for each source, each by one thread.
 
-Where there are more paths than a float can say, they are counted again as a float times a power of 2^512
+If there are more paths than a float can represent, they are counted again as a float times a power of 2^512
 (``path_counts.py``), which is in ``power``.
 
-Shared memory. All but ``cursor`` is each thread's own part: a row of n vertices in ``level``, ``paths``, ``power``,
+Shared memory. All but ``cursor`` is private to each thread: a row of n vertices in ``level``, ``paths``, ``power``,
 ``depends`` and ``queue``, one of all arcs in ``through``.
 """
 
@@ -16,12 +16,12 @@ from dromos.engines.native.path_counts import PER_UNIT, TOP
 from dromos.intrinsics import atomic_add, load_relaxed
 from dromos.jit import inline, kernel
 
-_MOST = 2.0**900  # paths that are counted plainly
+_MOST = 2.0**900  # counts up to this are plain floats
 
 
 @inline
 def _count_again(mine, last, offsets, targets, level, paths, power, queue):
-    """The path counts of the vertices in the queue with powers."""
+    """Count the paths of the vertices in the queue with powers."""
     for i in range(last):
         v = mine + np.int64(queue[mine + i])
         paths[v], power[v] = 0.0, 0
@@ -46,7 +46,7 @@ def _count_again(mine, last, offsets, targets, level, paths, power, queue):
 
 @kernel
 def accumulate(thread, threads, offsets, targets, sources, level, paths, power, depends, queue, through, cursor, stop):
-    """Add to ``through`` what part of the shortest paths from all sources leads over each arc.
+    """Add to ``through`` the share of the shortest paths from all sources that use each arc.
 
     ``level`` is -1 and ``power`` 0, before and after.
     """

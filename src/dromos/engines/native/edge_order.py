@@ -1,4 +1,4 @@
-"""The order in which greedy choices take edges: by weight, and of equal weights by their ends."""
+"""The order in which greedy choices process edges: by weight, ties by their ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["edges_by_ends", "falling"]
 
 
 def edges_by_ends(graph: Graph) -> Edges:
-    """The edges by source and target: those of ``graph.edges()``, which has them so where rows are sorted.
+    """The edges by source and target: those of ``graph.edges()``, which are in this order if rows are sorted.
 
     >>> backwards = Graph.from_csr([0, 2, 3, 4], [2, 1, 0, 0], directed=False)
     >>> backwards.edges().dst.tolist(), edges_by_ends(backwards).dst.tolist()

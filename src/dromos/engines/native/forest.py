@@ -1,8 +1,8 @@
-"""Weakly connected components over rows of several processors: one forest that is handed from one to the next.
+"""Weakly connected components over rows on several processors: one forest that is passed from one to the next.
 
-Every processor hooks the trees of the forest together along the rows that it has, as Afforest does in one memory. In a
-symmetric graph a row whose vertex is in the largest tree needs no look: each of its arcs is seen from its other end,
-wherever that lies, or both ends are in that tree. So of the processors after the first one most rows are skipped.
+Every processor hooks the trees of the forest together along its rows, as Afforest does in one memory. In a symmetric
+graph a row whose vertex is in the largest tree is skipped: each of its arcs is seen from its other end, wherever that
+is, or both ends are in that tree. So the processors after the first one skip most rows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Forest:
     size: int
     dtype: np.dtype[Any]
     giant: int
-    """A vertex of the tree whose rows need no look; :data:`UNKNOWN` before anybody has looked for it."""
+    """A vertex of the tree whose rows are skipped; :data:`UNKNOWN` until it has been determined."""
     parent: Array | None = None
     """None: every vertex is alone."""
 
@@ -45,7 +45,7 @@ class Forest:
         return cls(num_vertices, dtype, UNKNOWN if symmetric else _NO_ONE)
 
     def planted(self) -> Array:
-        """The parents, which are made now where every vertex is alone."""
+        """The parents, allocated on first use."""
         if self.parent is None:
             self.parent = reused_empty(self.size, self.dtype)
             self.parent[:] = np.arange(self.size, dtype=self.dtype)
@@ -53,7 +53,7 @@ class Forest:
 
 
 def link_rows(forest: Forest, piece: GraphSlice, threads: int | None = None) -> None:
-    """Join the trees along the out-rows of a slice; then every vertex points at its root.
+    """Join the trees along the out-rows of a slice; then make every vertex point at its root.
 
     >>> forest = Forest.of(4, np.dtype(np.int32), symmetric=False)
     >>> link_rows(forest, GraphSlice(2, 4, np.array([0, 1, 2]), np.array([0, 3], np.int32), None), 1)
@@ -77,7 +77,7 @@ def link_rows(forest: Forest, piece: GraphSlice, threads: int | None = None) -> 
 
 
 def named(forest: Forest, given_ids: Array, new_ids: Array, threads: int | None = None) -> Array:
-    """The least given id of each vertex's tree, in the given order; every vertex points at its root.
+    """The least given id of each vertex's tree, in the given order; every vertex has to point at its root.
 
     >>> forest = Forest(3, np.dtype(np.int32), 0, np.array([0, 0, 2], np.int32))
     >>> named(forest, np.array([2, 0, 1]), np.array([1, 2, 0]), 1).tolist()

@@ -1,7 +1,7 @@
-"""Spanning forests, matchings and colours, each by greedy choices in a given order.
+"""Spanning forests, matchings and colorings, each by greedy choices in a given order.
 
-Programs say them at a price: whether an edge is taken depends on those taken before it, anywhere in the graph, so they
-need a round for each choice of a chain of them, where one thread goes on to the next.
+Programs can express them at a price: whether an edge is chosen depends on those chosen before it, anywhere in the
+graph. So programs need a round for each link in a chain of choices, where one thread just goes on to the next.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from dromos.parallel import num_threads, run_team
 
 __all__ = ["coloring", "forest", "match_edges", "match_rows", "matching"]
 
-_AT_ONCE = 2  # lightest edges that are sorted together, for each vertex
-_BRIEF = 1 << 22  # the most arcs for a call that Ctrl-C need not stop, so that the caller's own thread may do it
-_SAMPLES = 4096  # weights by which the lightest edges are told
+_AT_ONCE = 2  # lightest edges that are sorted together, per vertex
+_BRIEF = 1 << 22  # the most arcs for a call that Ctrl-C need not stop, so that it may run on the caller's own thread
+_SAMPLES = 4096  # sampled weights, for finding the lightest edges
 
 
 def forest(graph: Graph, *, maximum: bool = False, threads: int | None = None) -> Mapping[str, Array]:
-    """The edges of a spanning forest of least weight, or greatest, as columns by their ends; of equal ones the first.
+    """The edges of a spanning forest of least weight, or greatest, as columns by their ends; ties by first edge.
 
-    ``source``, ``target`` and, where the graph has them, ``weight``. Filter-Kruskal: the lightest edges are sorted and
-    taken, and of the others only those that join two trees go on, which all threads find out.
+    Fields: ``source``, ``target`` and, if the graph has weights, ``weight``. Filter-Kruskal: the lightest edges are
+    sorted and processed, and of the others all threads keep only those that join two trees.
 
     >>> import dromos as dr
     >>> graph = dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False)
@@ -61,7 +61,7 @@ def forest(graph: Graph, *, maximum: bool = False, threads: int | None = None) -
 def _choose(
     edges: int, weights: Array | None, count: int, take: Callable[[Array], None], leave: Callable[[Array], Array]
 ) -> None:
-    """Let ``take`` have the edges in their order, about ``count`` at a time; ``leave`` says which it may still take."""
+    """Pass the edges to ``take`` in order, about ``count`` at a time; ``leave`` says which are still candidates."""
     left: Array = np.arange(edges, dtype=np.int64)
     while len(left):
         now, left = _lightest(weights, left, count)
@@ -71,7 +71,7 @@ def _choose(
 
 
 def _lightest(all_weights: Array | None, left: Array, count: int) -> tuple[Array, Array]:
-    """About ``count`` of the edges that are ``left``, lightest first, and the others in order."""
+    """About ``count`` of the edges ``left``, lightest first, and the others in order."""
     if all_weights is None:
         return (left[:count], left[count:]) if len(left) > 2 * count else (left, left[:0])
     everything = len(left) == len(all_weights)
@@ -87,10 +87,10 @@ def _lightest(all_weights: Array | None, left: Array, count: int) -> tuple[Array
 
 
 def _keys(weights: Array) -> Array:
-    """Whole numbers from 0 on in the order of the weights; the same one where weights are the same.
+    """Integers from 0 on in the order of the weights; equal weights give equal integers.
 
-    NumPy sorts them in linear time, and small ones in one pass. The bits of floats are in order from zero on, and
-    below in the other.
+    NumPy sorts them in linear time, and small ones in one pass. The bits of floats are in ascending order from zero on,
+    and in descending order below.
 
     >>> _keys(np.array([7, -3, 8], np.int32)).tolist(), np.argsort(_keys(np.array([2.5, -np.inf, -1.0, 0.0]))).tolist()
     ([10, 0, 11], [1, 2, 3, 0])
@@ -99,7 +99,7 @@ def _keys(weights: Array) -> Array:
         return np.empty(0, np.int64)
     if weights.dtype.kind == "i":
         return weights.astype(np.int64) - int(weights.min())
-    bits = as_words(weights + weights.dtype.type(0))  # of the two zeros one is left
+    bits = as_words(weights + weights.dtype.type(0))  # turns -0.0 into 0.0
     highest = bits.dtype.type(1 << (8 * bits.itemsize - 1))
     keys: Array = np.where(bits & highest, ~bits, bits | highest)
     keys -= keys.min()
@@ -107,11 +107,11 @@ def _keys(weights: Array) -> Array:
 
 
 def matching(graph: Graph, *, threads: int | None = None) -> Mapping[str, Array]:
-    """``mate`` of each vertex, -1 without one; where the graph has weights, ``weight`` of each pair, at its lesser end.
+    """``mate`` of each vertex, -1 without one; if the graph has weights, ``weight`` of each pair, at its lesser end.
 
-    Edges are taken from the heaviest on, of equal ones the first by its ends. Without weights vertices of a symmetric
-    graph choose, from those of the fewest neighbours on. Each takes the first of its free neighbours whose number of
-    neighbours has the fewest binary digits.
+    Edges are chosen from the heaviest on, ties by their ends. Without weights, vertices of a symmetric graph choose,
+    from those of the fewest neighbors on. Each takes the first of its free neighbors whose number of neighbors has the
+    fewest binary digits.
 
     >>> import dromos as dr
     >>> matching(dr.generators.path(5))["mate"].tolist()
@@ -145,7 +145,7 @@ def matching(graph: Graph, *, threads: int | None = None) -> Mapping[str, Array]
 
 
 def match_edges(src: Array, dst: Array, order: Array, mate: Array) -> Array:
-    """Take edges in ``order`` whose ends are both free: ``mate`` is -1. Which were taken, in that order.
+    """Take edges in ``order`` whose ends are both free (``mate`` is -1); return those taken, in that order.
 
     >>> mate = np.full(4, -1)
     >>> match_edges(np.array([0, 1, 2]), np.array([1, 2, 3]), np.array([1, 0, 2]), mate).tolist(), mate.tolist()
@@ -160,7 +160,7 @@ def match_edges(src: Array, dst: Array, order: Array, mate: Array) -> Array:
 
 
 def match_rows(graph: Graph, mate: Array) -> None:
-    """Let the vertices of a symmetric graph that have no ``mate`` (-1) choose one, as :func:`matching` says.
+    """Let the vertices of a symmetric graph without a ``mate`` (-1) choose one, as :func:`matching` describes.
 
     >>> import dromos as dr
     >>> mate = np.array([1, 0, -1, -1, -1])
@@ -179,9 +179,9 @@ def match_rows(graph: Graph, mate: Array) -> None:
 
 
 def coloring(graph: Graph, *, order: Array, by_degree: bool = False, threads: int | None = None) -> Mapping[str, Array]:
-    """The colour of each vertex of a symmetric graph, the least that is free when its turn comes in ``order``.
+    """The color of each vertex of a symmetric graph: the least that is free at its turn in ``order``.
 
-    ``by_degree``: those of the greatest degrees come first, equal ones in ``order``.
+    ``by_degree``: those of the greatest degrees come first, ties in ``order``.
 
     >>> import dromos as dr
     >>> coloring(dr.generators.path(4), order=np.arange(4))["color"].tolist()

@@ -1,4 +1,4 @@
-"""Greedy choices one after the other, by one thread: spanning forests, matchings, colours. What is left, by all."""
+"""Greedy choices by one thread (spanning forests, matchings, colorings), and filtering of what is left by all."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -8,14 +8,14 @@ import numpy as np
 from dromos.intrinsics import count_bits, load, load_relaxed, prefetch, store
 from dromos.jit import inline, kernel
 
-_PATIENCE = 4095  # choices between two looks at the stop flag
-_AHEAD = 16  # choices between the request for an edge and its use
+_PATIENCE = 4095  # choices between two checks of the stop flag
+_AHEAD = 16  # choices between the prefetch of an edge and its use
 _TAKEN = 255  # more binary digits than any degree has
 
 
 @inline
 def _root(root, v):
-    """The root of ``v``'s tree; every second vertex on the way is hung higher."""
+    """The root of ``v``'s tree; halves the path."""
     above = np.int64(root[v])
     while above != v:
         next_above = np.int64(root[above])
@@ -46,7 +46,7 @@ def span(thread, threads, src, dst, order, root, taken, stop):
 
 @kernel
 def hang_on_roots(thread, threads, root, stop):
-    """Let ``root`` be the root of each vertex's tree, not one on the way there. Nobody joins trees meanwhile."""
+    """Make each vertex point at its root; no trees are joined meanwhile."""
     for v in range(root.size * thread // threads, root.size * (thread + 1) // threads):
         if v & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
             return
@@ -58,7 +58,7 @@ def hang_on_roots(thread, threads, root, stop):
 
 @kernel
 def between_trees(thread, threads, src, dst, edges, root, wanted, stop):
-    """Whether each of ``edges`` has ends of two ``root``s."""
+    """Whether the ends of each of ``edges`` have different ``root``s."""
     for i in range(edges.size * thread // threads, edges.size * (thread + 1) // threads):
         if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
             return
@@ -80,7 +80,7 @@ def between_free(thread, threads, src, dst, edges, mate, wanted, stop):
 
 @kernel
 def match(thread, threads, src, dst, order, mate, taken, count, stop):
-    """Take edges in ``order`` whose ends are both free, ``mate`` -1, into ``taken``; ``count[0]`` gets their number."""
+    """Take edges in ``order`` whose ends are both free (``mate`` -1) into ``taken``; ``count[0]`` gets their number."""
     at = 0
     for i in range(order.size):
         if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
@@ -100,7 +100,7 @@ def match(thread, threads, src, dst, order, mate, taken, count, stop):
 
 @inline
 def _digits(number):
-    """How many binary digits a whole number from 0 on has: all below the highest are filled, and counted."""
+    """The number of binary digits of a nonnegative integer: set all bits below the highest, and count."""
     for shift in (1, 2, 4, 8, 16, 32):
         number |= number >> shift
     return count_bits(number)
@@ -108,14 +108,14 @@ def _digits(number):
 
 @kernel
 def match_rows(thread, threads, offsets, targets, is_sorted, order, digits, mate, stop):
-    """In ``order`` each vertex without a ``mate`` (-1) takes a free neighbour, of the fewest digits of its degree.
+    """Let each vertex in ``order`` without a ``mate`` (-1) take a free neighbor, of the fewest digits of its degree.
 
-    Neighbours of few others are taken while they can be: nobody may be left to take them later. Of degrees that differ
-    by less than a factor of two the least id goes first: a sweep over a mesh leaves fewer holes behind.
+    Neighbors of few others are taken while they can be: later there may be no vertex left to take them. Of degrees that
+    differ by less than a factor of two the least id goes first: a sweep over a mesh leaves fewer holes behind.
 
-    ``order`` is by degree. A vertex that was left free in its turn has no free neighbour, so those of one whose turn it
-    is come later in the order. Of sorted rows the first free neighbour of no more digits is therefore the best.
-    ``digits`` is room for a byte per vertex: the digits of its degree, and more than any has when it is taken.
+    ``order`` is by degree. A vertex that was left free in its turn has no free neighbor, so the free neighbors of a
+    vertex at its turn come later in the order. In sorted rows the first free neighbor of no more digits is therefore
+    the best. ``digits`` has a byte per vertex: the digits of its degree, and more than any has when it is taken.
     """
     for v in range(mate.size):
         store(digits, v, _TAKEN if load(mate, v) >= 0 else _digits(load(offsets, v + 1) - load(offsets, v)))
@@ -147,9 +147,10 @@ def match_rows(thread, threads, offsets, targets, is_sorted, order, digits, mate
 
 @kernel
 def color(thread, threads, offsets, targets, order, colors, last, stop):
-    """Give vertices in ``order`` the least colour that no neighbour has.
+    """Give vertices in ``order`` the least color that no neighbor has.
 
-    ``colors`` is -1; ``last[c]`` is the last vertex that had a neighbour of colour c: one more than degrees, all -1.
+    ``colors`` is -1; ``last[c]`` is the last vertex that had a neighbor of color c: one entry more than degrees, all
+    -1.
     """
     for i in range(order.size):
         if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:

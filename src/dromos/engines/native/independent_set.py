@@ -1,8 +1,8 @@
-"""The maximal independent set that a program finds by priorities, by greedy choices in their order.
+"""The maximal independent set that a program finds by priorities, by greedy choices in the order of priorities.
 
 The program decides many vertices at once, in a superstep over all arcs or those of the undecided. One thread that goes
-through the vertices in order looks at the arcs of members only, which have few: in about as much less time as a vertex
-has arcs.
+through the vertices in order visits only the arcs of members, which have few. It takes less time by about a factor of
+the average number of arcs.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from dromos.parallel import num_threads, run_team
 
 __all__ = ["independent_set"]
 
-_BRIEF = 1 << 22  # the most arcs for a call that Ctrl-C need not stop, so that the caller's own thread may do it
-_LARGE = 1 << 17  # vertices: of fewer, starting supersteps takes longer than what they do
-_MANY = 1 << 23  # vertices: of so many, too many have draws that differ in their lowest digit only
+_BRIEF = 1 << 22  # the most arcs for a call that Ctrl-C need not stop, so that it may run on the caller's own thread
+_LARGE = 1 << 17  # vertices: with fewer, starting supersteps takes longer than running them
+_MANY = 1 << 23  # vertices: with so many, too many have draws that differ only in their lowest digit
 
 
 def independent_set(graph: Graph, *, seed: int, threads: int | None = None) -> Mapping[str, Any]:
-    """``member`` of each vertex of a symmetric graph without self-loops: 1, or 0 next to one that came before.
+    """``member`` of each vertex of a symmetric graph without self-loops: 1, or 0 next to an earlier member.
 
-    Those of the highest draws, ``dr.random(v, seed)`` to 30 binary digits, come first, of equal ones the highest id.
-    Nothing is answered where a program on so many ``threads`` is done sooner.
+    Those of the highest draws, ``dr.random(v, seed)`` to 30 binary digits, come first, ties by highest id. The result
+    is empty if a program on so many ``threads`` is faster.
 
     >>> import dromos as dr
     >>> independent_set(dr.generators.path(3), seed=1)["member"].tolist()

@@ -11,10 +11,10 @@ from dromos.jit import inline, kernel
 
 _DRAW_BITS, _ID_BITS = 30, 33  # of a key
 _ID = (1 << _ID_BITS) - 1
-DIGIT_BITS = 11  # that are sorted by at once: so many places are written to in turn, and a small cache holds them
+DIGIT_BITS = 11  # bits per sorting pass: so many places are written to in turn, and a small cache holds them
 _DIGIT = (1 << DIGIT_BITS) - 1
-_PATIENCE = 4095  # vertices between two looks at the stop flag
-_AHEAD = 16  # vertices between the request for a row and its use
+_PATIENCE = 4095  # vertices between two checks of the stop flag
+_AHEAD = 16  # vertices between the prefetch of a row and its use
 UNDECIDED = 2
 
 
@@ -33,7 +33,7 @@ def _draw(seed, n, keys, digits, lowest, counts):
 
 @inline
 def _place(n, keys, source, goal, shift, counts, first):
-    """Copy the keys from ``source`` on to where they are sorted by the digit at ``shift``, from ``goal`` on."""
+    """Copy the keys from ``source`` on to ``goal`` on, sorted by the digit at ``shift``."""
     before = goal
     for place in range(first, first + (1 << DIGIT_BITS)):
         count = load(counts, place)
@@ -49,7 +49,7 @@ def _place(n, keys, source, goal, shift, counts, first):
 
 @inline
 def _settle(n, keys, first):
-    """Sort keys that are sorted but for lower digits: few are in the wrong place, and near to the right one."""
+    """Sort keys that are sorted except for lower digits: few are in the wrong place, and near to the right one."""
     for i in range(first + 1, first + n):
         key, at = load(keys, i), i
         while at > first and load(keys, at - 1) > key:
@@ -60,10 +60,10 @@ def _settle(n, keys, first):
 
 @kernel
 def choose(thread, threads, offsets, targets, seed, digits, keys, counts, member, stop):
-    """From the highest draw on each vertex joins that has no member next to it; ``member`` is ``UNDECIDED``.
+    """From the highest draw on, add each vertex that has no member next to it; ``member`` is ``UNDECIDED`` before.
 
-    ``keys`` is room for two per vertex. They are sorted by so many of their highest ``digits``, whose ``counts`` are
-    zero, and then by hand.
+    ``keys`` has room for two per vertex. They are sorted by their highest ``digits`` digits, whose ``counts`` are zero,
+    and then by insertion.
     """
     n = member.size
     lowest = _ID_BITS + _DRAW_BITS - digits * DIGIT_BITS

@@ -1,12 +1,12 @@
 """Breadth-first searches from many sources at once, on the cores of this machine.
 
-A program says it too (``dromos/algorithms/many/program.py``), and runs where a path is asked for. The kernel gains by
-what a program cannot say: a pull stops when the row of a vertex is full, and what a level found is counted and written
-while it is at hand.
+A program can express it too (``dromos/algorithms/many/program.py``), and runs if a path is given. The kernel gains by
+what a program cannot express: a pull stops when the row of a vertex is full, and the vertices that a level found are
+counted and written while they are in cache.
 
-Sources go in groups of 64, 128, 256 or 512, a bit each. All threads share a group, level by level; or, where there are
-many groups on a small graph, each has groups of its own and waits for nobody. A group takes ``24 * words`` bytes a
-vertex and some more, see ``joint_groups.group_bytes``.
+Sources are processed in groups of 64, 128, 256 or 512, a bit each. All threads share a group, level by level; or, if
+there are many groups on a small graph, each thread has its own groups, without barriers. A group takes ``24 * words``
+bytes per vertex and some more, see ``joint_groups.group_bytes``.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ _APART: Final = 64 << 20
 
 
 class Rules(NamedTuple):
-    """When a level is found in which way."""
+    """The rules for choosing between push and pull in a level."""
 
     many: int = 2
-    """A frontier with more arcs than one in so many of the open vertices' is pulled from; where a push takes
-    atomics, than a third of that."""
+    """A frontier with more arcs than one in so many of the open vertices' is pulled from; if a push takes atomics, with
+    more than a third of that."""
     few: int = 4096
-    """A search that came to less than one in so many vertices is pushed nevertheless."""
+    """A search that reached less than one in so many vertices is pushed nevertheless."""
     worth: int = 2
-    """... unless those that such searches came to have more arcs than one in so many of the open vertices'."""
+    """... unless the vertices that such searches reached have more than one in so many of the open vertices' arcs."""
     listing: int = 8
-    """A frontier with no more arcs than one in so many vertices is pushed from with a list. At least
-    three times ``many``."""
+    """A frontier with no more arcs than one in so many vertices is pushed from with a list. At least three times
+    ``many``."""
     short: int = 8
-    """Arcs of a row for each thread, on average, from which on threads take ranges of targets."""
+    """Average arcs of a row per thread, from which threads take ranges of targets."""
 
 
 _RULES: Final = Rules()
@@ -67,18 +67,18 @@ def joint(
     progress: Callable[[int, int], Any] | None = None,
     threads: int | None = None,
 ) -> Mapping[str, Any]:
-    """Traverse from each group of sources (ids), and hand what it found to ``consume``, one group at a time.
+    """Search from each group of sources (ids), and pass what it found to ``consume``, one group at a time.
 
     Args:
-        graph: along its out-edges.
-        groups: at most 512 ids each; a vertex may stand in a group more than once.
-        consume: told of every group, in no particular order but never of two at once.
+        graph: searched along its out-edges.
+        groups: at most 512 ids each; a vertex may be in a group more than once.
+        consume: called for every group, in no particular order but never for two at once.
         limit: the deepest level to go to.
         distance: the dtype of rows of distances, if they are wanted.
         want_seen: whether the words of all vertices are wanted.
-        memory: bytes that all groups at work may take together, and no more for a copy of the graph, hubs first.
-        progress: told ``(groups done, groups)``.
-        threads: of the team.
+        memory: the most bytes for all active groups together, and the most for a copy of the graph, hubs first.
+        progress: called with ``(groups done, groups)``.
+        threads: the size of the team.
 
     >>> import dromos as dr
     >>> told = joint(dr.generators.path(4), groups=[np.array([0, 1])], consume=lambda found: print(found.distance_sum))
@@ -175,7 +175,7 @@ class _Worker:
         self._cursors = np.zeros(kernels.CURSORS * LINE, np.int64)
 
     def search(self, number: int, sources: Array, stop: Array, *, together: bool) -> Found | None:
-        """What the group ``sources`` finds; None if it was stopped."""
+        """Search from the group ``sources``; return None if it was stopped."""
         from dromos.jit import team_memory
 
         kernels, count = self._kernels, len(sources)
@@ -192,7 +192,7 @@ class _Worker:
             *self._orders, self._counts, sums, self._into, self._buffer, *self._lanes, self._scratch, self._cursors,
             team_memory(self._team), stop, report,
         )  # fmt: skip
-        # on a thread of its own the kernel looks at the flag, and nobody waits beside it to raise it
+        # on a thread of its own, the kernel reads the flag, and no other thread waits to set it
         run_team(kernels.traverse, *arguments, threads=self._team, stop=stop if together else None)
         if report[kernels.STOPPED]:
             return None

@@ -1,7 +1,7 @@
-"""What a level of a joint traversal found, source by source: how many vertices.
+"""Counts of the vertices that a level of a joint traversal found, source by source.
 
-A level's rows have a bit for each source, and wanted is the number of set bits in each *column*. Popping bits costs an
-addition for each. Where rows are many, eight of them are added at once instead by carry-save adders, 64 columns at a
+A level's rows have a bit for each source, and the wanted counts are the numbers of set bits in each *column*. Popping
+bits costs an addition for each. For many rows, carry-save adders add eight of them at once instead, 64 columns at a
 time: three words hold the columns' sums modulo 8, and the carries out of them are spread to bytes, which are added as
 such. That is some eight operations for a word, whatever number of its bits is set.
 """
@@ -110,7 +110,7 @@ def count_rows(vertices, begin, end, rows, width, counts, base):
 
 @kernel
 def consume(vertices, begin, end, rows, width, level, counts, base, into, n):
-    """Hand what a level found at some vertices to those who want it: the counts, and the distances if asked for."""
+    """Use what a level found at some vertices: update the counts and, if wanted, the distances."""
     distance, digits, _, old_ids = into
     count_rows(vertices, begin, end, rows, width, counts, base)
     if distance.size:

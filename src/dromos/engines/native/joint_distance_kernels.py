@@ -1,12 +1,12 @@
 """Rows of distances out of a joint traversal: one row per source, one entry per vertex.
 
-What a level finds is a row of bits at each vertex. To write the level for each set bit costs a step a bit, and each
-goes to another row of the matrix. Instead a vertex keeps for each source the *binary digits* of its distance, as four
-words more: a level sets some of them for all new bits at once. When the search is over, or gets deeper than four digits
-can tell, the digits are turned into numbers, eight in a word, in blocks of vertices that stay in cache; every entry
-of the matrix is written then, once, those without a path too. Deeper levels are written bit by bit.
+A level finds a row of bits at each vertex. Writing the level for each set bit would cost a step per bit, each to
+another row of the matrix. Instead a vertex keeps the *binary digits* of its distance from each source, in four more
+words: a level sets some of them for all new bits at once. When the search is over, or deeper than four digits can
+express, the digits are converted to numbers, eight in a word, in blocks of vertices that stay in cache. This writes
+every entry of the matrix once, including those without a path. Deeper levels are written bit by bit.
 
-The digits are those of the distance and one more: 0 stands for no path, and the sources themselves have 1.
+The digits are those of the distance plus one: 0 stands for no path, and the sources themselves have 1.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -25,10 +25,10 @@ DIGITS = 4  # words for the distances of 64 sources from a vertex
 DEEPEST = (1 << DIGITS) - 2
 _BLOCK = 512  # vertices
 _BYTES = _BLOCK // 8  # words that hold a byte of each of them
-_PARTED = 16  # words whose bytes are told apart at once
-_AHEAD = 64  # vertices whose digits are on their way: in the order of the given ids they lie at random places
-WORDS = DIGITS * _BLOCK  # scratch of a thread
-LANES = 8 * (DIGITS + 1) * _BLOCK  # bytes of it: those of each digit, and of what they come to
+_PARTED = 16  # words whose bytes are separated at once
+_AHEAD = 64  # vertices whose digits are prefetched: in the order of the given ids they are at random places
+WORDS = DIGITS * _BLOCK  # scratch words of a thread
+LANES = 8 * (DIGITS + 1) * _BLOCK  # scratch bytes of a thread: those of each digit, and of the distances
 _ONE = np.uint64(1)
 _TWO = np.uint64(2)
 _FOUR = np.uint64(4)
@@ -48,7 +48,7 @@ def note_level(vertices, begin, end, rows, width, level, digits):
     fours, eights = np.uint64(-((number >> 2) & 1)), np.uint64(-((number >> 3) & 1))
     for at in range(begin, end):
         row = np.int64(load(vertices, at)) * width
-        for word in range(row, row + width):  # all four at once, whether set or not: they lie side by side
+        for word in range(row, row + width):  # all four at once, whether set or not: they are adjacent
             bits, place = load(rows, word), DIGITS * word
             store(digits, place, load(digits, place) | (bits & ones))
             store(digits, place + 1, load(digits, place + 1) | (bits & twos))
@@ -72,7 +72,7 @@ def write_level(vertices, begin, end, rows, width, level, distance, n, old_ids):
 
 @inline
 def _take(word, width, first, size, digits, new_ids, words, base):
-    """Copy this word of a block's digits side by side."""
+    """Copy this word of a block's digits to contiguous memory."""
     last = new_ids.size - 1
     for k in range(size):
         if last >= 0:
@@ -85,8 +85,8 @@ def _take(word, width, first, size, digits, new_ids, words, base):
 
 @intrinsic
 def _part_bytes(writer: Writer, words: Value, at: Value, lanes: Value, place: Value) -> None:
-    """Store the first bytes of ``words[at:at + 16]`` side by side in ``lanes[place:]``, the second ones ``_BLOCK``
-    further on, and so on: by taking every other byte of two vectors, three times over.
+    """Store the first bytes of ``words[at:at + 16]`` contiguously in ``lanes[place:]``, the second ones ``_BLOCK``
+    further on, and so on, by taking every other byte of two vectors three times.
     """
     writer.writes_to(lanes)
     vector = f"<{_PARTED} x i8>"
@@ -101,7 +101,7 @@ def _part_bytes(writer: Writer, words: Value, at: Value, lanes: Value, place: Va
     begin = element_address(writer, column(words, "u64"), at)
     end = element_address(writer, column(lanes, "i8"), place)
     places = [writer.register(f"getelementptr {vector}, ptr {begin}, i64 {i}") for i in range(8)]
-    # those with the same low bits of their place in a word, in the order of these bits reversed
+    # grouped by the low bits of their place in a word, in the order of these bits reversed
     parts = [[writer.register(f"load {vector}, ptr {address}, align 8") for address in places]]
     while len(parts) < 8:
         parts = [every_other(part, mask) for part in parts for mask in masks]
@@ -113,15 +113,15 @@ def _part_bytes(writer: Writer, words: Value, at: Value, lanes: Value, place: Va
 
 @inline
 def _less_one(numbers):
-    """One less in each byte of a word, all of which are below 128; -1 for 0."""
+    """Subtract one in each byte of a word, all of which are below 128; 0 becomes -1."""
     return ((numbers | _SIGNS) - _ONES) ^ _SIGNS
 
 
 @inline
 def _spread(packed, base, into):
-    """Turn the bits of eight sources, a byte for each vertex and digit, into distances, a byte for each vertex.
+    """Convert the bits of eight sources, a byte for each vertex and digit, to distances, a byte for each vertex.
 
-    Bits of two digits are brought together first, then pairs of them, then the two halves of a byte are parted.
+    First the bits of two digits are combined, then pairs of them, then the two halves of a byte are separated.
     """
     for k in range(_BYTES):
         ones, twos = load(packed, base + k), load(packed, base + 8 * _BYTES + k)
@@ -146,9 +146,9 @@ def _spread(packed, base, into):
 
 @kernel
 def write_all(cursor, thread, count, like, digits, new_ids, distance, n, words, lanes, packed, cursors):
-    """Write the distances from ``count`` sources to all vertices; -1 to those that were not seen.
+    """Write the distances from ``count`` sources to all vertices; -1 if a vertex was not reached.
 
-    ``lanes`` and ``packed`` are one memory, as bytes with a sign and as words.
+    ``lanes`` and ``packed`` are the same memory, as signed bytes and as words.
     """
     width = len(like)
     base, bytes_base, packed_base = thread * WORDS, thread * LANES, thread * (LANES >> 3)

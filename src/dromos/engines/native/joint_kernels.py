@@ -1,15 +1,17 @@
-"""Breadth-first searches from up to 512 sources in one traversal: a bit for each source, a row of words per vertex.
+"""Breadth-first searches from up to 512 sources in one traversal: one bit per source, a row of words per vertex.
 
-Three tables of rows: ``seen`` (reached so far), ``front`` (reached in the last level) and ``following`` (in this one).
-The joint frontier is a queue that has a vertex once for all the sources that reached it in the last level. A level is
-found from above where the frontier has few arcs. Otherwise from below, but for the searches that came to few vertices:
-a vertex gathers rows until it lacks no bit, and would wait in vain for those of a search that is hardly anywhere. Such
-*light* searches are pushed, and the *heavy* others gathered, where most vertices find all after some few in-neighbours.
-Bits of searches that have come to their end are not waited for.
+There are three tables of rows: ``seen`` (reached so far), ``front`` (reached in the last level) and ``following`` (in
+this one). The joint frontier is a queue that has a vertex once for all the sources that reached it in the last level.
 
-Shared memory is laid out in :mod:`joint_push_kernels` and :mod:`joint_pull_kernels`. ``order`` and ``after`` are filled
-from buffers of the threads, which reserve places by an atomic on the tail. Counts are a thread's own, in two copies by
-the level's parity: all threads read the last level's, and each clears its own before it is used again, a barrier later.
+A level is pushed if the frontier has few arcs. Otherwise it is pulled, except for searches that reached few vertices.
+In a pull, a vertex gathers rows until it lacks no bit, and would wait in vain for the bits of a search that is hardly
+anywhere. Such *light* searches are pushed. The *heavy* others are pulled, where most vertices find all bits after a few
+in-neighbors. Bits of finished searches are not waited for.
+
+The sharing of memory is described in :mod:`joint_push_kernels` and :mod:`joint_pull_kernels`. ``order`` and ``after``
+are filled from buffers of the threads, which reserve places by an atomic on the tail. Each thread has its own counts,
+in two copies by the level's parity: all threads read the last level's, and each clears its own before it is used again,
+a barrier later.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -36,16 +38,16 @@ from dromos.jit import LINE, barrier, inline, kernel, publish, published, total
 CURSORS = 5  # two for chunks, by the phase's parity; two for the tails of the queues, by the level's; one for picks
 _TAIL, _PICKED = 2 * LINE, 4 * LINE
 _ONE = np.uint64(1)
-_ATOMICS = 3  # so many times an arc costs that is pushed with them
-# what threads tell each other at a barrier; after these, the bits that were found
+_ATOMICS = 3  # the relative cost of an arc that is pushed with atomics
+# what threads publish at a barrier; after these, the bits that were found
 _FOUND, _ARCS, _OPEN, _STOP, _BITS = 0, 1, 2, 3, 4
-# what the caller is told
+# indices of the report to the caller
 LEVELS, PULLED, JOINT, INSTANCES, STOPPED, REPORT = 0, 1, 2, 3, 4, 5
 
 
 @inline
 def _finish(memory, cursors, stop, thread, threads, number, found, arcs, closed, bits, scratch):
-    """End a level at barrier ``number``: tell what it found, and wait for all."""
+    """End a level at barrier ``number``: publish what it found, and wait for all threads."""
     publish(memory, thread, number, _FOUND, found)
     publish(memory, thread, number, _ARCS, arcs)
     publish(memory, thread, number, _OPEN, closed)
@@ -69,7 +71,7 @@ def _bits_of_all(memory, thread, threads, number, scratch, like):
 
 @inline
 def _start(sources, memory, cursors, thread, threads, like, offsets, tables, digits, listed, order):
-    """Clear the tables; then one thread puts the sources' bits in and queues their vertices. ``(queued, arcs)``."""
+    """Clear the tables; then one thread sets the sources' bits and queues their vertices: ``(queued, arcs)``."""
     width = len(like)
     seen, front, following = tables
     for table in (seen, front, following, digits, listed):
@@ -90,7 +92,7 @@ def _start(sources, memory, cursors, thread, threads, like, offsets, tables, dig
             word, bit = v * width + (at >> 6), _ONE << np.uint64(at & 63)
             store(seen, word, load(seen, word) | bit)
             store(front, word, load(front, word) | bit)
-            if digits.size:  # of 0 and one more
+            if digits.size:  # distance 0, plus one
                 store(digits, DIGITS * word, load(digits, DIGITS * word) | bit)
     publish(memory, thread, 2, _FOUND, queued)
     publish(memory, thread, 2, _ARCS, arcs)
@@ -100,7 +102,7 @@ def _start(sources, memory, cursors, thread, threads, like, offsets, tables, dig
 
 @inline
 def _light(counts, copy, few, thread, threads, n, scratch, like):
-    """The bits of the searches that came to few vertices."""
+    """The bits of the searches that reached few vertices."""
     sources = 64 * len(like)
     for word in range(len(like)):
         bits = np.uint64(0)
@@ -116,7 +118,7 @@ def _light(counts, copy, few, thread, threads, n, scratch, like):
 
 @inline
 def _sum_up(level, thread, threads, sources, counts, copy, reached, distance_sum, inverse_sum, depth):
-    """Add the level's counts of a share of the sources to their sums. Returns how many there were."""
+    """Add the level's counts of a share of the sources to their sums; return their total."""
     everything = np.int64(0)
     for source in range(sources * thread // threads, sources * (thread + 1) // threads):
         count = np.int64(0)
@@ -133,7 +135,7 @@ def _sum_up(level, thread, threads, sources, counts, copy, reached, distance_sum
 
 @inline
 def _write(memory, cursors, thread, threads, number, count, like, into, n, words, lanes, packed):
-    """Turn the digits that there are into distances, and wait for all."""
+    """Convert the current digits to distances, and wait for all threads."""
     distance, digits, new_ids, _ = into
     cursor = (number & 1) * LINE
     write_all(cursor, thread, count, like, digits, new_ids, distance, n, words, lanes, packed, cursors)
@@ -147,11 +149,11 @@ def traverse(
 ):  # fmt: skip
     """Search from the vertices ``starts``, a bit each, for at most ``limit`` levels.
 
-    ``like`` is a row with the bits of all of them; ``rules`` are those of ``joint.Rules``; ``in_order`` tells that all
-    rows of targets are sorted. ``into`` are the rows of distances, their digits, and the new and old ids of a
-    renumbered graph: arrays without entries for what is not wanted. ``sums`` are all zeros; in the others may be
-    anything. ``report`` gets the number of levels, of pulled ones, and the sizes of the joint frontier and of all
-    instances', summed.
+    ``like`` is a row with the bits of all of them; ``rules`` are those of ``joint.Rules``; ``in_order``: all rows of
+    targets are sorted. ``into`` are the rows of distances, their digits, and the new and old ids of a renumbered graph,
+    with empty arrays for what is not wanted. ``sums`` are all zeros; the other arrays may be uninitialized. ``report``
+    gets the number of levels, of pulled levels, and the summed sizes of the joint frontier and of the frontiers of all
+    searches.
     """
     many, few, worth, listing, short = rules
     offsets, targets, in_offsets, in_targets = graph
@@ -164,7 +166,7 @@ def traverse(
     front, following, live = even, odd, like
     none = row_without(like, like)
     pulls, instances, open_arcs, stopped = np.int64(0), np.int64(0), np.int64(targets.size), False
-    used = first_from(in_offsets, np.int64(0), n, np.int64(load(in_offsets, n)))  # no arc leads to those after
+    used = first_from(in_offsets, np.int64(0), n, np.int64(load(in_offsets, n)))  # later vertices have no in-arcs
     size, arcs = _start(starts, memory, cursors, thread, threads, like, offsets, tables, digits, listed, order)
     joint = size
     while size > 0 and level < limit and not stopped:

@@ -1,10 +1,10 @@
-"""The order of vertices that joint traversals are quickest in: hubs first.
+"""The order of vertices in which joint traversals are fastest: hubs first.
 
-A pull gathers rows of a table that is larger than any cache, and hubs are asked for most; numbered first, they lie side
-by side, and come first in every row, so that it is full sooner. On a Kronecker graph of a million vertices that halves
+A pull gathers rows of a table that is larger than any cache, and those of hubs are read most. Numbered first, they are
+adjacent, and come first in every row, so that it is full sooner. On a Kronecker graph of a million vertices that halves
 the time of a traversal. Renumbering costs as much as some traversals save, so it waits until a graph has been searched
 from a good number of sources, and is kept while the graph lives. It takes as much memory as the graph does, so it is
-left where that is more than a small part of the machine's, or more than the caller allows.
+not done if that is more than a small part of the machine's, or more than the caller allows.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["in_hub_order"]
 
-_SOURCES: Final = 128  # searched so far, this time included
-_SKEW: Final = 16  # the greatest degree against the average
+_SOURCES: Final = 128  # searched so far, including this call
+_SKEW: Final = 16  # ratio of the greatest degree to the average
 _LARGE: Final = 1 << 16  # below, all rows are in cache
-_SHARE: Final = 8  # of the machine's memory, this part may be taken
+_SHARE: Final = 8  # at most one in so many bytes of the machine's memory is used
 
 
 class _Known:
-    """What is remembered of a graph."""
+    """The state kept for a graph."""
 
     def __init__(self, graph: Graph) -> None:
         average = graph.num_arcs / max(graph.num_vertices, 1)
@@ -40,9 +40,9 @@ _kept: Final = IdentityCache()
 
 
 def in_hub_order(graph: Graph, sources: int, memory: int | None = None) -> Relabelled | None:
-    """The graph with its hubs first, if it is one that gains by it and has been searched from enough sources.
+    """The graph with its hubs first, if it gains by it and has been searched from enough sources.
 
-    ``memory``: how many bytes it may take.
+    ``memory``: the most bytes it may take.
 
     >>> import dromos as dr
     >>> in_hub_order(dr.generators.grid(4, 4), 1000) is None
@@ -58,7 +58,7 @@ def in_hub_order(graph: Graph, sources: int, memory: int | None = None) -> Relab
 
 
 def _copy_bytes(graph: Graph) -> int:
-    """What the graph takes once more, its transpose too if it has one of its own, and the new and old ids."""
+    """The bytes of a copy of the graph, with its transpose if it has a separate one, and the new and old ids."""
     one = graph.offsets.itemsize * (graph.num_vertices + 1) + graph.targets.itemsize * graph.num_arcs
     return (1 if graph.symmetric else 2) * one + 2 * graph.targets.itemsize * graph.num_vertices
 

@@ -1,9 +1,9 @@
-"""The half of a joint traversal's level that goes from below: a pass over all vertices that lack bits.
+"""The pull half of a joint traversal's level: a pass over all vertices that lack bits.
 
-Each gathers the rows of its in-neighbours and stops as soon as it lacks none that can be gathered; what was pushed to
-it before is taken up on the way. All rows of a vertex but ``front`` belong to the thread that took it, and neither is
-a row written that nothing was added to: what is left in it are bits of an older level. They do no harm. A vertex that
-lacks a bit has no in-neighbour that had it two levels ago, and what it has itself is not new to it.
+Each gathers the rows of its in-neighbors and stops as soon as it lacks none that can be gathered; bits that were pushed
+to it before are taken up on the way. All rows of a vertex but ``front`` belong to the thread that took it. A row to
+which nothing was added is not written either, so it keeps bits of an older level. They do no harm: a vertex that lacks
+a bit has no in-neighbor that had it two levels ago, and the bits that it has itself are not new to it.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -17,14 +17,14 @@ from dromos.engines.native.joint_rows import load_row, row_and, row_any, row_or,
 from dromos.intrinsics import atomic_add, load, prefetch, store
 from dromos.jit import inline, kernel
 
-_AHEAD = 16  # arcs; the next vertex's where the row ends
-_NEXT = 4  # arcs of the next vertex, for where rows are left early
-_WIDE = 4  # shorter rows are several to a line of the cache, and the processor looks ahead by itself
+_AHEAD = 16  # arcs; those of the next vertex at the end of a row
+_NEXT = 4  # arcs of the next vertex, for rows that are left early
+_WIDE = 4  # several shorter rows share a cache line, and the processor prefetches by itself
 
 
 @inline
 def _gather(front, in_targets, begin, end, lacking, like):
-    """The bits of ``lacking`` that the rows of a vertex's in-neighbours have; it looks no further when it has all."""
+    """The bits of ``lacking`` that the rows of a vertex's in-neighbors have; stops once all are found."""
     width = len(like)
     left = lacking
     for arc in range(begin, end):
@@ -39,7 +39,7 @@ def _gather(front, in_targets, begin, end, lacking, like):
 @kernel
 def pull(cursor, heavy, merged, level, like, live, offsets, in_offsets, in_targets, seen, front, following, after,
          counts, counts_base, into, used, n, buffer, base, cursors, tail):  # fmt: skip
-    """Find what is new at every vertex. ``(found, bits, their arcs, arcs into vertices that still lack bits)``.
+    """Find what is new at every vertex: ``(found, bits, their arcs, arcs into vertices that still lack bits)``.
 
     Bits of ``heavy`` are gathered; if ``merged``, bits that were pushed are in ``following``.
     """

@@ -1,14 +1,15 @@
-"""The half of a joint traversal's level that goes from above: the frontier's rows go to its out-neighbours.
+"""The push half of a joint traversal's level: the frontier's rows are merged into those of its out-neighbors.
 
-A frontier of few arcs is pushed from with a list: rows of ``following`` grow by atomics, a vertex is queued by the
-thread that set its bit of ``listed``, and what is queued is settled afterwards. One of many arcs is pushed from without
-a test and without a list: rows are merged into ``following``, and a pass over all vertices, which a pull needs anyhow,
-finds what is new. Where out-neighbours are sorted, each thread then takes a *range of targets* of every row, so that
-no row of the table is written by two threads: no atomics, and each core has its own part of the table in its cache.
+A frontier of few arcs is pushed with a list: rows of ``following`` grow by atomics, the thread that set a vertex's bit
+of ``listed`` queues it, and the queued vertices are settled afterwards. A frontier of many arcs is pushed without a
+test and without a list: rows are merged into ``following``, and a pass over all vertices, which a pull needs anyhow,
+finds what is new. If out-neighbors are sorted, each thread then takes a *range of targets* of every row, so that no row
+of the table is written by two threads: no atomics, and each core has its own part of the table in its cache.
 
 Why relaxed is enough. A bit of ``following`` that is not yet in ``seen`` was set in this level, by a thread that lists
-the vertex itself before the barrier; ``listed`` is cleared behind that barrier, when nobody lists. Who sees an older
-row merges bits that are there already, which changes nothing. What was merged is read behind the barrier.
+the vertex itself before the barrier; ``listed`` is cleared after that barrier, when no thread lists vertices. A thread
+that sees an older row merges bits that are there already, which changes nothing. Merged rows are read after the
+barrier.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -23,8 +24,8 @@ from dromos.intrinsics import atomic_add, atomic_or, load, load_relaxed, prefetc
 from dromos.jit import inline, kernel
 
 BUFFER = MOST  # vertices that a thread settles, counts and queues at once; whole words of bits
-_AHEAD = 8  # places of the queue that are looked ahead
-_LINES = 3  # of a row's arcs
+_AHEAD = 8  # entries of the queue between a prefetch and its use
+_LINES = 3  # cache lines of a row's arcs
 _SHARES = 2  # ranges of targets for each thread, at most
 _PART = 16  # arcs of a row that a share of the targets should have on average
 _ONE = np.uint64(1)
@@ -32,7 +33,7 @@ _ONE = np.uint64(1)
 
 @inline
 def flush(order, cursors, tail, buffer, base, filled):
-    """Put a thread's buffer at the end of the queue ``order``."""
+    """Append a thread's buffer to the queue ``order``."""
     at = atomic_add(cursors, tail, filled)
     for k in range(filled):
         store(order, at + k, load(buffer, base + k))
@@ -40,7 +41,7 @@ def flush(order, cursors, tail, buffer, base, filled):
 
 @inline
 def _look_ahead(order, at, size, offsets, targets, front, width):
-    """Ask for what the queue's next vertices need: first the ends of a row, later its arcs."""
+    """Prefetch what the queue's next vertices need: first the offsets of a row, later its arcs."""
     far = np.int64(load(order, min(at + 2 * _AHEAD, size - 1)))
     prefetch(offsets, far)
     prefetch(front, far * width)
@@ -52,7 +53,7 @@ def _look_ahead(order, at, size, offsets, targets, front, width):
 @kernel
 def push_listed(size, cursor, threads, like, offsets, targets, seen, front, following, listed, order, after, buffer,
                 base, cursors, tail):  # fmt: skip
-    """Let the frontier's vertices give their bits to neighbours that lack them; these are queued in ``after``."""
+    """Give the bits of the frontier's vertices to neighbors that lack them, and queue these in ``after``."""
     width = len(like)
     filled = np.int64(0)
     chunk = chunk_of(size, threads, 1, BUFFER)
@@ -89,7 +90,7 @@ def push_listed(size, cursor, threads, like, offsets, targets, seen, front, foll
 @kernel
 def settle(size, cursor, threads, level, like, live, offsets, in_offsets, seen, following, listed, after, counts,
            counts_base, into, n, cursors):  # fmt: skip
-    """After a push: what it found becomes seen. ``(bits, arcs of the vertices, arcs into saturated vertices)``."""
+    """Mark what a push found as seen. Returns ``(bits, arcs of the vertices, arcs into saturated vertices)``."""
     width = len(like)
     bits, arcs, closed = row_without(like, like), np.int64(0), np.int64(0)
     chunk = chunk_of(size, threads, 1, BUFFER)
@@ -116,7 +117,7 @@ def settle(size, cursor, threads, level, like, live, offsets, in_offsets, seen, 
 
 @kernel
 def pick(light, size, thread, threads, like, offsets, front, order, picked, buffer, base, cursors, tail):
-    """Queue the vertices of the frontier that searches of ``light`` came to. Returns the sum of their arcs."""
+    """Queue the vertices of the frontier that searches of ``light`` reached; return the sum of their arcs."""
     width, filled, arcs = len(like), np.int64(0), np.int64(0)
     for at in range(size * thread // threads, size * (thread + 1) // threads):
         u = np.int64(load(order, at))
@@ -134,7 +135,7 @@ def pick(light, size, thread, threads, like, offsets, front, order, picked, buff
 
 @inline
 def first_from(keys, begin, end, key):
-    """The first place of the ascending ``keys[begin:end]`` that holds ``key`` or more."""
+    """The first index in the ascending ``keys[begin:end]`` with ``key`` or more."""
     left = end - begin
     while left > 0:
         half = left >> 1
@@ -159,7 +160,7 @@ def _merge_arcs(begin, end, row, like, targets, following):
 @kernel
 def push_shares(light, size, arcs, cursor, threads, like, offsets, targets, in_offsets, front, following, order,
                 cursors):  # fmt: skip
-    """Merge the bits of ``light`` of the queued vertices into their out-neighbours' rows, by ranges of targets.
+    """Merge the bits ``light`` of the queued vertices into their out-neighbors' rows, by ranges of targets.
 
     Rows of ``targets`` are sorted, unless there is one thread and so one range.
     """

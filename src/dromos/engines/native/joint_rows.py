@@ -1,8 +1,8 @@
-"""Rows of 1, 2, 4 or 8 words of 64 bits, a bit for each traversal of a group, as values of compiled code.
+"""Rows of 1, 2, 4 or 8 words of 64 bits, a bit for each search of a group, as values of compiled code.
 
 A row is a tuple of ``uint64``, so that its length is part of its type: every operation is straight-line code on
-registers, which the compiler turns to vector instructions. A table of rows is a flat array; a row begins at a multiple
-of its length. ``like`` is any row of the length that is meant.
+registers, which the compiler turns into vector instructions. A table of rows is a flat array; a row begins at a
+multiple of its length. ``like`` is any row of the wanted length.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _places(writer: Writer, table: Value, begin: Value, width: int) -> list[str]
 
 @intrinsic
 def load_row(writer: Writer, table: Value, begin: Value, like: Value) -> Value:
-    """The row that begins at ``table[begin]``; a word of it may be written by others meanwhile."""
+    """The row that begins at ``table[begin]``; other threads may write its words meanwhile."""
     return tuple(writer.load("u64", place) for place in _places(writer, table, begin, len(_row(like))))
 
 
@@ -74,7 +74,7 @@ def row_and(writer: Writer, left: Value, right: Value) -> Value:
 
 @intrinsic
 def row_or(writer: Writer, left: Value, right: Value) -> Value:
-    """The bits that one of the rows has."""
+    """The bits that either row has."""
     return tuple(writer.new("u64", f"or i64 {a}, {b}") for a, b in _pairs(left, right))
 
 

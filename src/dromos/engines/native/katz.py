@@ -1,9 +1,8 @@
 """Katz centralities of symmetric graphs, by conjugate gradients.
 
-A program says them by plain steps, ``x = beta + alpha A x``, as any matrix allows. Of a symmetric matrix the best
-vector in the space of the same products needs two thirds of their number, and on a small graph a kernel of its own does
-without what a program needs to begin. Hestenes and Stiefel, "Methods of conjugate gradients for solving linear
-systems", 1952.
+A program computes them by plain steps, ``x = beta + alpha A x``, as any matrix allows. For a symmetric matrix, the best
+vector in the space of the same products needs two thirds of their number, and on a small graph a separate kernel avoids
+the startup cost of a program. Hestenes and Stiefel, "Methods of conjugate gradients for solving linear systems", 1952.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ def katz(
 ) -> Mapping[str, Any]:
     """``centrality``, and why the run ended: ``converged``, or not within ``limit`` products (``""``).
 
-    Converged means that a plain step changed the centralities by less than ``tolerance`` in sum. Nothing is answered
-    where a program is to: of matrices for which there may be no answer, or that a program gathers in blocks.
+    Converged means that a plain step changed the centralities by less than ``tolerance`` in sum. The result is empty if
+    a program has to run instead: for matrices that may have no solution, or that a program gathers in blocks.
 
     >>> import dromos as dr
     >>> path = dr.generators.path(3)

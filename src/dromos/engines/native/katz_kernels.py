@@ -1,8 +1,9 @@
-"""Conjugate gradients for Katz' equations in one call: products and what is done between them.
+"""Conjugate gradients for Katz' equations in one call: products, and the vector operations between them.
 
-Shared memory. Rows of a product are written by who took them; what is done by vertex, each thread does for its own
-blocks. Sums are added up block by block, and the blocks' sums in their order by every thread, so that all have the same
-numbers, whatever the number of threads, and decide alike. ``direction`` is only written between barriers.
+Shared memory. Rows of a product are written by the thread that took them; operations by vertex are done by each thread
+for its own blocks. Sums are added block by block, and every thread adds the blocks' sums in order, so that all have the
+same numbers, whatever the number of threads, and make the same decisions. ``direction`` is only written between
+barriers.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -16,12 +17,12 @@ from dromos.jit import barrier, inline, kernel
 
 LIMIT, CONVERGED, NOT_DEFINITE = 0, 1, 2
 _SINGULAR = 1e-12  # an eigenvalue of ``1 - alpha A`` that is zero up to rounding
-_ROUNDING = 1e-15  # of the centralities: what a step may do to what is left unnoticed
+_ROUNDING = 1e-15  # relative to the centralities: the unnoticed effect of a step on the residual
 
 
 @inline
 def _multiply(rows, alpha, constant, x, y, is_step, sums, cursor, threads, stop):
-    """``y = x - alpha A x``, with the sum of ``x * y``; or of a plain step ``y = 1 + alpha A x``, with its change.
+    """``y = x - alpha A x``, with the sum of ``x * y``; or a plain step ``y = 1 + alpha A x``, with its change.
 
     ``constant``: ``x`` is ones, so without weights there is nothing to gather.
     """
@@ -51,10 +52,10 @@ def _multiply(rows, alpha, constant, x, y, is_step, sums, cursor, threads, stop)
 @kernel
 def solve(thread, threads, rows, alpha, tolerance, limit, x, residual, direction, product, sums, cursor, memory, told,
           stop):  # fmt: skip
-    """``x = 1 + alpha A x``, until a step changes ``x`` by less than ``tolerance`` in sum, or after ``limit`` products.
+    """Solve ``x = 1 + alpha A x``, until a step changes ``x`` by less than ``tolerance`` in sum, or ``limit`` products.
 
     ``sums`` has four places for each block; ``cursor`` is zero. ``told`` gets the number of products, and why they
-    ended. Where the matrix ``1 - alpha A`` turns out not to be positive definite, ``x`` means nothing.
+    ended. If the matrix ``1 - alpha A`` turns out not to be positive definite, ``x`` is meaningless.
     """
     n = x.size
     blocks = (n + BLOCK - 1) // BLOCK
@@ -96,7 +97,7 @@ def solve(thread, threads, rows, alpha, tolerance, limit, x, residual, direction
         number += 1
         barrier(memory, thread, threads, number)
         if folded(sums, 2, blocks) < tolerance:
-            # what is left is the change of the next step, up to the rounding of all so far
+            # the residual is the change of the next step, up to the rounding of all steps so far
             by_steps = tolerance < _ROUNDING * np.float64(products) * folded(sums, 3, blocks)
             ended = LIMIT if by_steps else CONVERGED
             break

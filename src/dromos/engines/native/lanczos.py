@@ -1,10 +1,10 @@
 """The eigenvector of a symmetric matrix's greatest eigenvalue, by Lanczos' method.
 
-Power iteration gains a digit in each so many products, by the ratio of the two greatest eigenvalues. The best vector in
-the space that the same products span is as good after about the square root of their number. Lanczos, "An iteration
-method for the solution of the eigenvalue problem of linear differential and integral operators", 1950.
+Power iteration gains a digit per a number of products that depends on the ratio of the two greatest eigenvalues. The
+best vector in the space that the same products span is as good after about the square root of their number. Lanczos,
+"An iteration method for the solution of the eigenvalue problem of linear differential and integral operators", 1950.
 
-All products and what is done between them are one kernel: on a small graph they take less time than calls of NumPy.
+All products and the operations between them are one kernel: on a small graph they take less time than calls of NumPy.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def lanczos(
 ) -> Mapping[str, Any]:
     """``vector``: the best one in the space of ``start`` and up to ``most`` products with a symmetric matrix.
 
-    The matrix is that of a symmetric ``graph``, or its product with that of ``back``, which has the same edges the
-    other way round. The vector has length 1 and is nowhere below zero. Stops early where another product would change
-    it by less than ``tolerance`` in sum, relative to its eigenvalue; ``steps`` tells how many there were.
+    The matrix is that of a symmetric ``graph``, or its product with that of ``back``, which has the same edges
+    reversed. The vector has length 1 and no negative entries. Stops early if another product would change it by less
+    than ``tolerance`` in sum, relative to its eigenvalue; ``steps`` is the number of products.
 
     >>> import dromos as dr
     >>> lanczos(dr.generators.path(3), start=np.ones(3), most=8, tolerance=1e-12)["vector"].round(3).tolist()

@@ -1,9 +1,10 @@
 """Lanczos' method in one call: products, the vectors that they span, and the best one of these.
 
-Shared memory. Vectors of the basis stand one behind the other in ``basis``, each as it came out; what makes its length
-1 is in ``scale``. A vector's rows are written by who took them, and read behind a barrier. Sums over a vector are added
-up block by block, and the blocks' sums in their order by every thread: so all threads have the same numbers, which do
-not depend on how many threads there are, and all decide alike whether to go on. Each has the small matrix to itself.
+Shared memory. Vectors of the basis are consecutive in ``basis``, not normalized; ``scale`` has the factors that make
+their length 1. A vector's rows are written by the thread that took them, and read after a barrier. Sums over a vector
+are added block by block, and every thread adds the blocks' sums in order. So all threads have the same numbers, which
+do not depend on the number of threads, and all make the same decision whether to go on. Each thread has its own copy of
+the small matrix.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -15,21 +16,22 @@ from dromos.engines.native.product_kernels import BLOCK, folded, row_sum, take_r
 from dromos.intrinsics import load, store
 from dromos.jit import barrier, inline, kernel
 
-EXHAUSTED = 1e-12  # of the eigenvalue: what is left of a product is rounding
+EXHAUSTED = 1e-12  # relative to the eigenvalue: the rest of a product is rounding
 _TINY = 2.2250738585072014e-308
-_CLOSE = 1e-15  # of the eigenvalue: it is not known better
-_ROUNDS = 100  # half of them find any number between two others to all its digits
+_CLOSE = 1e-15  # relative to the eigenvalue: its precision
+_ROUNDS = 100  # half of them find any number between two others to full precision
 DIAGONAL, BESIDE, SCALE, VECTOR, ROOMS = 0, 1, 2, 3, 4  # of a thread's own numbers
 
 
 @inline
 def leading(own, diagonal, beside, vector, count, below):
-    """The greatest eigenvalue of a symmetric tridiagonal matrix of ``count`` rows, whose vector is left in ``own``.
+    """The greatest eigenvalue of a symmetric tridiagonal matrix of ``count`` rows; its eigenvector is left in ``own``.
 
-    ``below`` is that of the matrix without its last row: it is no more, and with the last row as a matrix of two rows
-    it bounds the wanted one from above. Newton's method on the pivot of the first row, where elimination goes from the
-    last row to the first; above all eigenvalues every pivot is positive. Where a guess is too low for that, the next
-    lies in the middle. The ratio of two entries of the vector is that of an entry beside the diagonal and a pivot.
+    ``below`` is the eigenvalue of the matrix without its last row. It is a lower bound, and together with the last row,
+    as a matrix of two rows, gives an upper bound. This is Newton's method on the pivot of the first row, with
+    elimination from the last row to the first; above all eigenvalues every pivot is positive. If a guess is too low for
+    that, the next one is the midpoint. The ratio of two entries of the vector is that of an off-diagonal entry and a
+    pivot.
     """
     low, guess = below, below
     last, link = load(own, diagonal + count - 1), load(own, beside + max(count - 2, 0))
@@ -67,11 +69,11 @@ def leading(own, diagonal, beside, vector, count, below):
 @kernel
 def span(thread, threads, rows, back, has_back, basis, best, most, tolerance, sums, numbers, cursor, memory, told,
          stop):  # fmt: skip
-    """``best`` is the best vector in the space of the first of ``basis`` and up to ``most`` products.
+    """Set ``best`` to the best vector in the space of the first vector of ``basis`` and up to ``most`` products.
 
-    With ``has_back``, a product is one by ``back``, into a vector behind the basis, and one by ``rows``. ``sums`` has
-    five places for each block, ``numbers`` four rooms of ``most + 1`` for each thread, ``cursor`` a place for each pass
-    over rows: they are zero. ``told[0]`` gets the number of products.
+    With ``has_back``, a product is one by ``back``, into a vector after the basis, and one by ``rows``. ``sums`` has
+    five places for each block, ``numbers`` four sections of ``most + 1`` for each thread, ``cursor`` a place for each
+    pass over rows: they are zero. ``told[0]`` gets the number of products.
     """
     n = best.size
     blocks = (n + BLOCK - 1) // BLOCK
@@ -92,7 +94,7 @@ def span(thread, threads, rows, back, has_back, basis, best, most, tolerance, su
     number += 1
     barrier(memory, thread, threads, number)  # the sums are written again
     value = 0.0
-    along, along_before, beside_before = 1.0, 0.0, 0.0  # how much of the first vector is in the last two
+    along, along_before, beside_before = 1.0, 0.0, 0.0  # the components of the last two vectors along the first
     while True:
         x, y = last * n, (last + 1) * n
         multiplied = x
@@ -126,7 +128,7 @@ def span(thread, threads, rows, back, has_back, basis, best, most, tolerance, su
         barrier(memory, thread, threads, number)
         on_diagonal = own_scale * folded(sums, 0, blocks)
         store(numbers, diagonal + last, on_diagonal)
-        # rounding brings back the direction that grows most
+        # rounding reintroduces the direction that grows most
         astray = first_scale * folded(sums, 1, blocks) - on_diagonal * along - beside_before * along_before
         of_first = first_scale * astray if last > 0 else 0.0
         before = max(last - 1, np.int64(0))
@@ -166,7 +168,7 @@ def span(thread, threads, rows, back, has_back, basis, best, most, tolerance, su
             part = load(numbers, vector + number) * load(numbers, scale + number)
             for v in range(begin, end):
                 store(best, v, load(best, v) + part * load(basis, number * n + v))
-        for v in range(begin, end):  # the entries of the eigenvector have one sign: what is below zero is rounding
+        for v in range(begin, end):  # the entries of the eigenvector have one sign: values below zero are rounding
             store(best, v, abs(load(best, v)))
     if thread == 0:
         store(told, 0, last + 1)

@@ -1,4 +1,4 @@
-"""What kernels share that go through a graph level by level, all threads of a team together."""
+"""Shared code of kernels in which all threads of a team process a graph level by level."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -19,7 +19,7 @@ def chunk_of(size, threads, least, most):
 
 @inline
 def ready(memory, cursors, thread, threads, number):
-    """Meet at barrier ``number``, and make the cursor ready that is used after the next one."""
+    """Wait at barrier ``number``, and reset the cursor that is used after the next one."""
     barrier(memory, thread, threads, number)
     if thread == 0:
         store_relaxed(cursors, ((number + 1) & 1) * LINE, 0)

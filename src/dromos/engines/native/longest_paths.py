@@ -1,7 +1,7 @@
 """Longest paths of a graph without cycles.
 
-Programs say the same, with a superstep for each level, and that twice: for the levels, and for the distances. One queue
-does both at once, in the order in which vertices come to their turn. Memory: 32 bytes for each vertex; one thread.
+Programs do the same with a superstep for each level, twice: for the levels, and for the distances. One queue does both
+at once, in the order in which vertices become ready. Memory: 32 bytes for each vertex; one thread.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["longest_paths"]
 
 
 def longest_paths(graph: Graph, *, threads: int | None = None) -> Mapping[str, Array]:
-    """The ``distance`` and ``parent`` of each vertex, and how many in-edges are ``left``: none without a cycle.
+    """The ``distance`` and ``parent`` of each vertex, and how many in-edges are ``left``: 0 unless there is a cycle.
 
     >>> import dromos as dr
     >>> found = longest_paths(dr.Graph.from_edges([0, 0, 2], [1, 2, 1], [5.0, 1.0, 2.0]))

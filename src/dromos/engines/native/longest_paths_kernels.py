@@ -1,4 +1,4 @@
-"""Longest paths by one queue, on one thread: every edge is looked at once, and no level waits for threads."""
+"""Longest paths by one queue, on one thread: every edge is visited once, and no level waits for threads."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -8,16 +8,16 @@ import numpy as np
 from dromos.intrinsics import load, load_relaxed, store
 from dromos.jit import kernel
 
-_PATIENCE = 4095  # vertices between two looks at the stop flag
+_PATIENCE = 4095  # vertices between two checks of the stop flag
 
 
 @kernel
 def relax(thread, threads, offsets, targets, weights, left, level, distance, parent, queue, stop):
-    """Lower ``left``, which starts as the in-degrees, and write the ``distance`` and ``parent`` of what comes after.
+    """Lower ``left``, which starts as the in-degrees, and write the ``distance`` and ``parent`` of later vertices.
 
-    Distances start as 0, and parents as the vertices themselves. The queue is in the order of levels, as supersteps
-    are: of two ways of the same length the one from the lesser level stays, and among those of a level the one from
-    the greater vertex wins, which is what a program's ARGMAX makes of them.
+    Distances start as 0, and parents as the vertices themselves. The queue is in the order of levels, like supersteps:
+    of two ways of the same length the one from the lesser level stays, and within a level the one from the greater
+    vertex wins, as by a program's ARGMAX.
     """
     n, weighted = offsets.size - 1, weights.size != 0
     last = np.int64(0)

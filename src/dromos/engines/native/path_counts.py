@@ -1,11 +1,11 @@
-"""Sums of path counts and of dependencies, also where the counts leave the range of a float.
+"""Sums of path counts and of dependencies, even if the counts exceed the range of a float.
 
-Across a lattice of a thousand steps a side there are more shortest paths than a 64-bit float can say. From the level on
-where counts become large they are kept as a float times a power of ``UNIT``, which is 2^512: the float is in
-[2^-256, 2^256), the power in an array of its own. Such a pair stands for one number in one way only, so that of two
-counts the larger has the larger power or the same; what is two powers smaller is beyond the last digit of a sum.
+Across a lattice of a thousand steps a side there are more shortest paths than a 64-bit float can represent. From the
+level on at which counts become large they are kept as a float times a power of ``UNIT``, which is 2^512: the float is
+in [2^-256, 2^256), the power in a separate array. Each number has only one such pair, so that of two counts the larger
+has the larger power or the same; a term that is two powers smaller is beyond the last digit of a sum.
 
-A dependency a path is (1 + dependency) / paths: its power is the negative of its vertex's, and needs no array.
+A dependency per path is (1 + dependency) / paths: its power is the negative of its vertex's, and needs no array.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -16,12 +16,12 @@ from dromos.jit import inline
 
 PER_UNIT = 2.0**-512
 TOP = 2.0**256
-LARGE = 2.0**200  # a level after, counts are still below TOP: no vertex has 2^56 neighbours
+LARGE = 2.0**200  # a level after, counts are still below TOP: no vertex has 2^56 neighbors
 
 
 @inline
 def row_sum(table, targets, begin, end):
-    """The sum of ``table`` over a row; four sums at once, since each waits for its last addition."""
+    """The sum of ``table`` over a row, as four partial sums, since each waits for its last addition."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     at = begin
     while at + 4 <= end:
@@ -61,7 +61,7 @@ def far_paths(table, exponent, targets, begin, end):
 
 @inline
 def far_dependencies(table, exponent, targets, begin, end, power):
-    """The sum of dependencies a path, in units of the vertex with ``power``."""
+    """The sum of dependencies per path, in units of the vertex with ``power``."""
     same, next_up = 0.0, 0.0
     for at in range(begin, end):
         w = load(targets, at)

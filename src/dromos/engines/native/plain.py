@@ -1,4 +1,4 @@
-"""What the native kernels mean: plain Python, for the reference engine."""
+"""Plain Python definitions of the native kernels, for the reference engine."""
 
 from __future__ import annotations
 

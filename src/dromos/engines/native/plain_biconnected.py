@@ -16,9 +16,9 @@ _PATIENCE = 1023  # vertices between two calls of ``tell``
 
 
 def biconnected(graph: Graph, *, by_edge: bool = False, tell: Tell | None = None) -> Mapping[str, Any]:
-    """The ``number``, ``parent``, ``component``, ``bridge`` and ``cut`` of each vertex, as the compiled search does.
+    """The ``number``, ``parent``, ``component``, ``bridge`` and ``cut`` of each vertex, as in the compiled search.
 
-    What it says ``by_edge`` is left to NumPy.
+    The results ``by_edge`` are left to NumPy.
 
     >>> import dromos as dr
     >>> found = biconnected(dr.generators.path(3))
@@ -30,7 +30,7 @@ def biconnected(graph: Graph, *, by_edge: bool = False, tell: Tell | None = None
     number, low, parent = [0] * n, [0] * n, [-1] * n
     cursor, skipped = offsets[:n], [False] * n
     component, cut = [-1] * n, np.zeros(n, bool)
-    waiting: list[int] = []  # vertices whose component is not complete
+    waiting: list[int] = []  # vertices whose component is incomplete
     visited = found = 0
     for start in range(n):
         if number[start]:

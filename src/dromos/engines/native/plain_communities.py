@@ -1,6 +1,6 @@
 """The steps of Louvain and Leiden in plain Python; see :mod:`dromos.engines.native.community_steps`.
 
-The same moves in the same order, and sums in the same order, so that the communities are the same.
+They make the same moves and sums in the same order, so that the communities are the same.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class PlainSteps:
         self._level: Level | None = None
 
     def on(self, threads: int) -> PlainSteps:
-        """Python's threads would only take turns."""
+        """Itself: Python's threads would only take turns."""
         return self
 
     def _prepare(self, level: Level) -> None:
@@ -67,7 +67,7 @@ class PlainSteps:
         return numbered(BatchMoves(*given).run() if is_large(level) else moved_one_by_one(*given))
 
     def refine(self, level: Level, scale: float, community: Array, seed: int) -> tuple[Array, int]:
-        """Merge vertices within their communities, from single ones on, into well-connected parts."""
+        """Merge vertices within their communities, starting from single ones, into well-connected parts."""
         self._prepare(level)
         n = level.size
         total = np.bincount(community, weights=level.strength, minlength=n)
@@ -75,7 +75,7 @@ class PlainSteps:
         begin, end, targets, weights = self._counted
         inner = self._arcs.where(community[self._arcs.sources] == community[self._arcs.targets])
         inside = np.bincount(inner.sources, weights=inner.weights, minlength=n)
-        # a vertex whose edges are too few, and that nobody has joined, stays alone; one that was joined stays too
+        # a vertex with too few edges, to which none was joined, stays alone; one that was joined also stays
         may_move = (inside > 0) & (inside >= scale * level.strength * (total[community] - level.strength))
         group, totals, strength, outside = community.tolist(), total.tolist(), level.strength.tolist(), inside.tolist()
         refined, part, size = list(range(n)), strength.copy(), [1] * n
@@ -102,9 +102,9 @@ class PlainSteps:
         return numbered(np.array(refined, community.dtype))
 
     def aggregate(self, level: Level, group: Array, groups: int) -> Level:
-        """The graph of groups, neighbours in the order in which they are come across.
+        """The graph of groups, with neighbors in the order of first occurrence.
 
-        By whole arrays: ``bincount`` adds up in the order of the arcs too.
+        By whole arrays: ``bincount`` also adds in the order of the arcs.
         """
         self._prepare(level)
         place = np.empty(level.size, np.int64)
@@ -123,7 +123,7 @@ class PlainSteps:
         return Level.of(offsets, target.astype(level.targets.dtype), sums[by_first], strength)
 
     def rise(self, level: Level, scale: float, community: Array, seeds: Array) -> Rise:
-        """Calls of Python's cost nothing beside its steps: none."""
+        """Do no levels: in Python, the calls cost nothing compared to the steps."""
         return Rise([], level, community, is_top=False)
 
     def pieces(self, level: Level, community: Array) -> Array:

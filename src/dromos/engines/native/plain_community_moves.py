@@ -36,7 +36,7 @@ class Rows(NamedTuple):
     weights: list[float]
 
     def of(self, v: int) -> zip[tuple[int, float]]:
-        """The neighbours of a vertex, with weights."""
+        """The neighbors of a vertex, with weights."""
         first, last = self.begin[v], self.end[v]
         return zip(self.targets[first:last], self.weights[first:last], strict=True)
 
@@ -46,7 +46,7 @@ def moved_one_by_one(
 ) -> Array:
     """Move vertices to the community around them that gains most, until no move gains.
 
-    ``counted`` are arcs of weight above zero, ``near`` all; without self-loops.
+    ``counted`` are arcs of weight above zero, ``near`` are all arcs; neither has self-loops.
     """
     strength, group, totals, sizes = level.strength.tolist(), community.tolist(), total.tolist(), size.tolist()
     free = np.flatnonzero(size == 0).tolist()
@@ -54,7 +54,7 @@ def moved_one_by_one(
     queue, waiting, touched = order[may_move[order]].tolist(), [True] * level.size, [False] * level.size
     room, degree = [0.0] * level.size, np.diff(level.offsets).tolist()
     while queue:
-        for v in queue:  # it grows
+        for v in queue:  # grows during the loop
             waiting[v] = touched[v] = False
             old, k = group[v], strength[v]
             sums: dict[int, float] = {}
@@ -63,7 +63,7 @@ def moved_one_by_one(
                 sums[c] = sums.get(c, 0.0) + weight
             least, share = LEAST_GAIN * k, scale * k
             best, gain = old, sums.pop(old, 0.0) - share * (totals[old] - k)
-            second = 0.0 if sizes[old] > 1 else -np.inf  # it may also be alone
+            second = 0.0 if sizes[old] > 1 else -np.inf  # being alone is an option too
             for c, weight in sums.items():
                 gained = weight - share * totals[c]
                 if gained > gain + least:
@@ -83,7 +83,7 @@ def moved_one_by_one(
             sizes[best] += 1
             sizes[old] -= 1
             if sizes[old] == 0:
-                totals[old] = 0.0  # without what rounding left
+                totals[old] = 0.0  # exactly 0, without rounding errors
                 free.append(old)
             for u, weight in near.of(v):
                 if waiting[u] or group[u] == best:
@@ -101,7 +101,7 @@ def moved_one_by_one(
 
 
 class BatchMoves:
-    """The same in batches; arguments as of :func:`moved_one_by_one`."""
+    """Local moving in batches; arguments as of :func:`moved_one_by_one`."""
 
     def __init__(
         self, level: Level, counted: Rows, near: Rows, scale: float, community: Array, total: Array, size: Array,
@@ -120,7 +120,7 @@ class BatchMoves:
         self._dtype = community.dtype
 
     def run(self) -> Array:
-        """The communities."""
+        """Run the moves; return the communities."""
         passes = 0
         while True:
             listed = [r for r, flag in enumerate(self._flags) if flag and (r >= self._hubs or self._room[r] < 0)]
@@ -159,7 +159,7 @@ class BatchMoves:
             self._flag_around(v, old)
 
     def _choice(self, r: int) -> tuple[int, float]:
-        """The community that gains most, and what its edges weigh more than those to the one left."""
+        """The community that gains most, and the weight of its edges minus those to the community left."""
         v = self._order[r]
         old, k = self._group[v], self._strength[v]
         sums: dict[int, float] = {}
@@ -170,7 +170,7 @@ class BatchMoves:
         here = sums.get(old, 0.0)
         best, gain, edges = old, here - share * (self._totals[old] - k), here
         alone = self._sizes[old] == 1
-        second = -np.inf if alone else 0.0  # it may also be alone
+        second = -np.inf if alone else 0.0  # being alone is an option too
         for c, weight in sums.items():
             gained = weight - share * self._totals[c]
             if c != old:
@@ -195,7 +195,7 @@ class BatchMoves:
         return not gone and gain > LEAST_GAIN * k
 
     def _make(self, v: int, best: int) -> int:
-        """Make a move; the community that was left."""
+        """Make a move; return the community that was left."""
         old: int = self._group[v]
         k = self._strength[v]
         if best == _ALONE:
@@ -206,7 +206,7 @@ class BatchMoves:
         self._sizes[old] -= 1
         self._totals[old] -= k
         if self._sizes[old] == 0:
-            self._totals[old] = 0.0  # without what rounding left
+            self._totals[old] = 0.0  # exactly 0, without rounding errors
             self._free.append(old)
         return old
 

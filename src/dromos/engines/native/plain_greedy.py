@@ -1,7 +1,7 @@
-"""Spanning forests, matchings and colours in plain Python; :mod:`dromos.engines.native.greedy` has the compiled ones.
+"""Spanning forests, matchings and colorings in plain Python; :mod:`dromos.engines.native.greedy` has the compiled ones.
 
-One choice after the other in the same order, so the answers are the same. On lists, which Python reads several times
-faster than arrays: 100,000 edges take a tenth of a second, where compiling would take three.
+Choices are made one after the other in the same order, so the results are the same. The code works on lists, which
+Python reads several times faster than arrays: 100,000 edges take a tenth of a second, while compiling would take three.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NO_DIGITS = 65  # more than any degree has
 
 
 def forest(graph: Graph, *, maximum: bool = False, tell: Tell | None = None) -> Mapping[str, Array]:
-    """The edges of a spanning forest of least weight, or greatest, as columns by their ends; of equal ones the first.
+    """The edges of a spanning forest of least weight, or greatest, as columns by their ends; ties by first edge.
 
     >>> import dromos as dr
     >>> graph = dr.Graph.from_edges([0, 1, 2], [1, 2, 0], [5, 1, 2], directed=False)
@@ -51,12 +51,12 @@ def forest(graph: Graph, *, maximum: bool = False, tell: Tell | None = None) -> 
 
 
 def _by_weight(weights: Array, maximum: bool) -> Array:
-    """The order from the lightest on, or from the heaviest; equal ones as they are."""
+    """The order from the lightest on, or from the heaviest; ties keep their order."""
     return np.argsort(falling(weights) if maximum else weights, kind="stable")
 
 
 def matching(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Array]:
-    """``mate`` of each vertex, -1 without one; where the graph has weights, ``weight`` of each pair, at its lesser end.
+    """``mate`` of each vertex, -1 without one; if the graph has weights, ``weight`` of each pair, at its lesser end.
 
     >>> import dromos as dr
     >>> matching(dr.generators.path(5))["mate"].tolist()
@@ -82,7 +82,7 @@ def matching(graph: Graph, *, tell: Tell | None = None) -> Mapping[str, Array]:
 
 
 def _matched_by_turns(graph: Graph, tell: Tell | None) -> list[int]:
-    """Vertices choose, those of the fewest neighbours first: of the free ones the first of the fewest digits."""
+    """Let vertices choose, those of the fewest neighbors first: of the free ones the first of the fewest digits."""
     targets, bounds = graph.targets.tolist(), list(pairwise(graph.offsets.tolist()))
     order = degree_order(graph.out_degree, descending=False)
     digits = [degree.bit_length() for degree in graph.out_degree.tolist()]
@@ -103,9 +103,9 @@ def _matched_by_turns(graph: Graph, tell: Tell | None) -> list[int]:
 
 
 def coloring(graph: Graph, *, order: Array, by_degree: bool = False, tell: Tell | None = None) -> Mapping[str, Array]:
-    """The colour of each vertex of a symmetric graph, the least that is free when its turn comes in ``order``.
+    """The color of each vertex of a symmetric graph: the least that is free at its turn in ``order``.
 
-    ``by_degree``: those of the greatest degrees come first, equal ones in ``order``.
+    ``by_degree``: those of the greatest degrees come first, ties in ``order``.
 
     >>> import dromos as dr
     >>> coloring(dr.generators.path(4), order=np.arange(4))["color"].tolist()

@@ -1,7 +1,7 @@
 """The product of a graph's matrix and a vector.
 
-A program says it (:class:`dromos.algorithms.spmv.SpMV`), but is prepared anew for each vector. A method that makes a
-new vector between two products would wait longer for that than for the products of a small graph.
+A program can express it (:class:`dromos.algorithms.spmv.SpMV`), but is prepared anew for each vector. For a method that
+makes a new vector between two products, that would take longer than the products of a small graph.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def product(graph: Graph, *, x: Array, threads: int | None = None) -> Mapping[st
 
 
 def matrix_rows(graph: Graph) -> tuple[Array, Array, Array]:
-    """Offsets, targets and weights as kernels take them; without weights the last is empty.
+    """Offsets, targets and weights as kernel arguments; without weights the last is empty.
 
     >>> import dromos as dr
     >>> [len(column) for column in matrix_rows(dr.generators.path(3))]
@@ -49,14 +49,14 @@ def matrix_rows(graph: Graph) -> tuple[Array, Array, Array]:
 
 
 def team_for(graph: Graph, threads: int | None) -> int:
-    """How many threads a product is worth: one where the graph is small."""
+    """The number of threads that pay off for a product: one if the graph is small."""
     return 1 if graph.num_arcs < _ALONE else num_threads(threads)
 
 
 def sums_over_slices(slices: Iterable[GraphSlice], num_vertices: int, *, x: Array, threads: int | None = None) -> Array:
-    """For each vertex the sum of ``x`` over the targets of its row, out of all arcs in the order of their sources.
+    """For each vertex the sum of ``x`` over the targets of its row, given all arcs in the order of their sources.
 
-    A row is added up from its first arc to its last, so the sums do not depend on where slices begin.
+    A row is summed from its first arc to its last, so the sums do not depend on where slices begin.
 
     >>> import dromos as dr
     >>> sums_over_slices(dr.generators.path(3).slices(2), 3, x=np.array([1.0, 10.0, 100.0])).tolist()

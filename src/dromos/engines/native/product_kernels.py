@@ -1,4 +1,4 @@
-"""A product with a sparse matrix, row by row: threads take some rows at a time, each sum in an order of its own."""
+"""A product with a sparse matrix, row by row: threads take some rows at a time, each sum in a fixed order."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -8,13 +8,13 @@ import numpy as np
 from dromos.intrinsics import atomic_add, load, load_relaxed, store
 from dromos.jit import inline, kernel
 
-BLOCK = 128  # rows, of which a thread takes some blocks at a time
-_TURNS = 4  # of each thread, if all that is left were dealt as it is now
+BLOCK = 128  # rows; a thread takes some blocks at a time
+_TURNS = 4  # turns of each thread, if the rest were dealt in pieces of the present size
 
 
 @inline
 def take_rows(cursor, which, n, threads, stop):
-    """The next rows that nobody has taken, ``begin..end``, in whole blocks; none are left if ``begin`` is ``n``."""
+    """The next rows that no thread has taken, ``begin..end``, in whole blocks; none are left if ``begin`` is ``n``."""
     left = n - load_relaxed(cursor, which)
     size = max(left // (_TURNS * threads) // BLOCK, np.int64(1)) * BLOCK
     begin = min(atomic_add(cursor, which, size), n) if left > 0 and load_relaxed(stop, 0) == 0 else n
@@ -25,7 +25,7 @@ def take_rows(cursor, which, n, threads, stop):
 def row_sum(rows, x, base, v):
     """The sum of ``x`` over the row of ``v``, times the weights; ``base`` is where the vector begins in ``x``.
 
-    In four chains, which do not wait for each other. Without weights, ``rows`` has an empty array of them.
+    It adds in four chains, which do not wait for each other. Without weights, ``rows`` has an empty array of them.
     """
     offsets, targets, weights = rows
     arc, end = np.int64(load(offsets, v)), np.int64(load(offsets, v + 1))
@@ -55,7 +55,7 @@ def row_sum(rows, x, base, v):
 
 @inline
 def folded(sums, which, blocks):
-    """The sum over all blocks, which have ``which`` times as many places before theirs."""
+    """The sum over all blocks of quantity ``which``, whose places follow those of the quantities before it."""
     total = 0.0
     for block in range(which * blocks, (which + 1) * blocks):
         total += load(sums, block)

@@ -1,6 +1,6 @@
-"""Samples of neighbourhoods: up to so many arcs of each vertex, drawn by hashes of the arcs' positions.
+"""Samples of neighborhoods: up to a number of arcs of each vertex, drawn by hashes of the arcs' positions.
 
-No program can say it: which of its neighbours a vertex takes is no merge of messages. Memory: 8 bytes per vertex.
+No program can express it: which of its neighbors a vertex takes is not a merge of messages. Memory: 8 bytes per vertex.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from dromos.parallel import run_team
 
 __all__ = ["Places", "drawn_arcs", "salt_of", "sampled_layers", "sampling"]
 
-_FEW: Final = 1 << 15  # arcs that NumPy sorts sooner than a kernel is loaded
+_FEW: Final = 1 << 15  # arcs that NumPy sorts faster than a kernel is loaded
 
 
 def sampling(
     graph: Graph, *, seeds: Array, limits: Sequence[int], seed: int, threads: int | None = None
 ) -> Mapping[str, Array]:
-    """``vertices`` of a sample, the seeds first, and for each layer ``source_0``, ``target_0``: places among them.
+    """``vertices`` of a sample, the seeds first, and for each layer ``source_0``, ``target_0``: indices among them.
 
-    The rows of the graph are those of the arcs that come in; up to ``limits[0]`` of each seed's are drawn, then up to
-    ``limits[1]`` of those of each vertex that is new, and so on.
+    The rows of the graph hold in-arcs. Up to ``limits[0]`` arcs of each seed are drawn, then up to ``limits[1]`` of
+    each new vertex, and so on.
 
     >>> import dromos as dr
     >>> found = sampling(dr.generators.path(4), seeds=np.array([1]), limits=[2, 2], seed=0)
@@ -40,10 +40,10 @@ def sampling(
 
 
 class Places(Protocol):
-    """The places of vertices in a sample: each gets the next one when it is first met."""
+    """The indices of vertices in a sample: each gets the next one on first occurrence."""
 
     def enter(self, vertices: Array) -> tuple[Array, Array]:
-        """The places of ``vertices``, which may repeat, and those among them that are new, in the order of places."""
+        """The indices of ``vertices``, which may repeat, and the new ones among them, in the order of indices."""
 
 
 class _Places:
@@ -70,7 +70,7 @@ def sampled_layers(
     limits: Sequence[int],
     seed: int,
 ) -> Mapping[str, Array]:
-    """As :func:`sampling`, by the offsets of rows and what finds the targets of arcs, given by their positions."""
+    """As :func:`sampling`, with the offsets of rows and a function that finds the targets of arcs by position."""
     places.enter(seeds)
     vertices, frontier, before, fields = [seeds], seeds, 0, dict[str, Array]()
     for layer, limit in enumerate(limits):
@@ -84,14 +84,14 @@ def sampled_layers(
 
 
 def salt_of(seed: int, layer: int) -> Array:
-    """What the positions of arcs are hashed with in a layer, as an array of one."""
+    """The salt of the hashes of arc positions in a layer, as an array of one."""
     return mixed(np.array([seed], np.uint64) * np.uint64(1024) + np.uint64(layer) + STEP)
 
 
 def drawn_arcs(offsets: Array, vertices: Array, limit: int, seed: int, layer: int) -> tuple[Array, Array]:
-    """Of each vertex the ``limit`` arcs with the least random numbers, or all: ``(place among vertices, arc)``.
+    """The ``limit`` arcs of each vertex with the least random numbers, or all: ``(index among vertices, arc)``.
 
-    They stand in the order of the vertices, and of each one's row.
+    They are in the order of the vertices, and of each one's row.
 
     >>> rows, arcs = drawn_arcs(np.array([0, 3, 4]), np.array([1, 0]), 2, seed=1, layer=0)
     >>> rows.tolist(), arcs.tolist()

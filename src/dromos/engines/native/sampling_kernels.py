@@ -1,8 +1,8 @@
 """Draws from rows: the arcs with the least random numbers of each row, in the order of the row.
 
-The random number of an arc is a hash of its position, so what is drawn does not depend on threads.
+The random number of an arc is a hash of its position, so the draws do not depend on threads.
 
-Shared memory. What is drawn from a row is written by the thread that took the row.
+Shared memory. The draws from a row are written by the thread that took the row.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -19,7 +19,7 @@ _CHUNK = 16
 
 @inline
 def _sift(keys, arcs, base, at, size):
-    """Let the key at ``at`` sink in a heap whose first key is the greatest."""
+    """Move the key at ``at`` down in a heap whose first key is the greatest."""
     while 2 * at + 1 < size:
         child = 2 * at + 1
         if child + 1 < size and load(keys, base + child + 1) > load(keys, base + child):

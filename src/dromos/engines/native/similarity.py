@@ -1,7 +1,7 @@
-"""Similar vertices by common neighbours.
+"""Similar vertices by common neighbors.
 
-No program can say it: a vertex hears of others two edges away, each of which it counts apart. Memory: for each thread
-12 bytes per vertex.
+No program can express it: a vertex counts each vertex two edges away separately. Memory: for each thread 12 bytes per
+vertex.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def similarity(graph: Graph, *, sources: Array, metric: str, k: int, threads: in
 
 
 class Counters:
-    """What each thread of a team counts common neighbours in; all zeros between two calls."""
+    """Each thread's counts of common neighbors; all zeros between two calls."""
 
     def __init__(self, num_vertices: int, dtype: np.dtype[Any], sources: int, threads: int | None) -> None:
         self._team = max(1, min(num_threads(threads), sources))
@@ -53,7 +53,7 @@ class Counters:
         metric: str,
         k: int,
     ) -> Mapping[str, Array]:
-        """As :func:`similarity`, out of some rows: offsets and targets.
+        """As :func:`similarity`, from some rows: offsets and targets.
 
         ``degrees``: the offsets of all vertices. ``numbers``: those of the sources' rows. The targets in ``rows`` are
         the numbers of rows in ``back``.

@@ -1,6 +1,6 @@
-"""Vertices with common neighbours: two steps along edges from each vertex, and the best few kept.
+"""Vertices with common neighbors: two steps along edges from each vertex, and the best few kept.
 
-Shared memory. A thread's rows of ``common`` (n zeros before and after a vertex) and ``seen`` are its own; the rows of
+Shared memory. A thread's rows of ``common`` (n zeros before and after a vertex) and ``seen`` are private; the rows of
 ``best`` and ``score`` of a vertex are written by the thread that took it.
 """
 
@@ -28,10 +28,10 @@ def most_similar(
     thread, threads, degrees, offsets, targets, back_offsets, back_targets, sources, rows, metric, k, common, seen,
     best, score, cursor, stop,
 ):  # fmt: skip
-    """The ``k`` vertices most similar to each source, best first and equals by id; ``best`` is -1, ``score`` 0.
+    """The ``k`` vertices most similar to each source, best first and ties by id; ``best`` is -1, ``score`` 0 before.
 
     ``degrees`` are the offsets of all vertices. ``rows`` are the numbers of the sources' rows in ``offsets``, whose
-    ``targets`` are numbers of rows in ``back_offsets``: ids where all rows are there.
+    ``targets`` are numbers of rows in ``back_offsets``: ids if all rows are there.
     """
     n = degrees.size - 1
     mine = thread * n

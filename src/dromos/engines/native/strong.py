@@ -1,8 +1,8 @@
 """Strongly connected components by one depth-first search (Tarjan, 1972).
 
-No program can say it: the order of the search is the method. It runs on one thread, and each edge is looked at once,
-whatever the diameter; programs need a superstep for each edge of the longest path, and that for many colours where
-there are many components. Memory: 28 bytes per vertex.
+No program can express it: the order of the search is the method. It runs on one thread, and visits each edge once,
+whatever the diameter. Programs need a superstep for each edge of the longest path, repeated for many colors if there
+are many components. Memory: 28 bytes per vertex.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["strong"]
 def strong(graph: Graph, *, among: Array | None = None, threads: int | None = None) -> Mapping[str, Array]:
     """The least id of each vertex's component in the graph of the vertices ``among`` (all unless given).
 
-    A vertex outside has its own id. ``threads`` is not looked at.
+    A vertex outside has its own id. ``threads`` is ignored.
 
     >>> import dromos as dr
     >>> strong(dr.Graph.from_edges([0, 1, 2, 2], [1, 0, 1, 3]))["label"].tolist()

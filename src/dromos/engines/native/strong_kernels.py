@@ -1,4 +1,4 @@
-"""Tarjan's algorithm without recursion, on one thread: it goes where one depth-first search leads."""
+"""Tarjan's algorithm without recursion, on one thread: it is a single depth-first search."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -8,12 +8,12 @@ import numpy as np
 from dromos.intrinsics import load, load_relaxed, store
 from dromos.jit import inline, kernel
 
-_PATIENCE = 4095  # vertices between two looks at the stop flag
+_PATIENCE = 4095  # vertices between two checks of the stop flag
 
 
 @inline
 def _close(v, path, size, order, label, closed):
-    """Take a component, all from ``v`` on, off the path; the path's new size."""
+    """Remove a component, all from ``v`` on, from the path; return the path's new size."""
     first = size - 1
     least = np.int64(load(path, first))
     while load(path, first) != v:
@@ -30,9 +30,9 @@ def _close(v, path, size, order, label, closed):
 def tarjan(thread, threads, offsets, targets, order, low, path, calls, arcs, label, stop):
     """Label every vertex whose ``order`` is 0 by the least vertex of its component among those.
 
-    All others have the number of vertices plus 1 in ``order``, as those have in the end whose component is known. In
-    between it is a vertex's number in the search; ``low`` is the lowest number that it is known to reach. ``path``
-    holds vertices whose component is not known yet, ``calls`` and ``arcs`` where the search stands.
+    All others have the number of vertices plus 1 in ``order``, which is also the final value once a vertex's component
+    is known. In between, ``order`` is a vertex's number in the search; ``low`` is the lowest number that it is known to
+    reach. ``path`` holds vertices whose component is not known yet, ``calls`` and ``arcs`` the state of the search.
     """
     n = offsets.size - 1
     closed, count, size = np.int64(n + 1), np.int64(0), np.int64(0)

@@ -1,7 +1,7 @@
 """Topological levels.
 
-A program says the same, one superstep for each level; where levels are many and thin, waking a team of threads for each
-costs more than the work. Memory: 20 bytes for each vertex; one thread.
+A program does the same, with one superstep for each level; if levels are many and thin, waking a team of threads for
+each costs more than the work. Memory: 20 bytes for each vertex; one thread.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["topological"]
 
 
 def topological(graph: Graph, *, threads: int | None = None) -> Mapping[str, Array]:
-    """The level of each vertex, and how many in-edges are ``left``: none unless a cycle leads to it.
+    """The level of each vertex, and how many in-edges are ``left``: 0 unless a cycle leads to it.
 
     >>> import dromos as dr
     >>> topological(dr.Graph.from_edges([0, 0, 2], [1, 2, 1]))["level"].tolist()

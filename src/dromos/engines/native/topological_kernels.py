@@ -1,4 +1,4 @@
-"""Topological levels by one queue, on one thread: every edge is looked at once, and no level waits for threads."""
+"""Topological levels by one queue, on one thread: every edge is visited once, and no level waits for threads."""
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
 from __future__ import annotations
@@ -8,7 +8,7 @@ import numpy as np
 from dromos.intrinsics import load_relaxed
 from dromos.jit import kernel
 
-_PATIENCE = 4095  # vertices between two looks at the stop flag
+_PATIENCE = 4095  # vertices between two checks of the stop flag
 
 
 @kernel

@@ -1,12 +1,12 @@
-"""Triangles by intersecting neighbourhoods.
+"""Triangles by intersecting neighborhoods.
 
-No program can say it: a message would have to carry a whole neighbourhood, and a vertex would have to intersect it with
-its own.
+No program can express it: a message would have to carry a whole neighborhood, and a vertex would have to intersect it
+with its own.
 
-Where degrees are even, the rows are taken in the order of ids as they are (``triangles_kernels``): a bit and some bytes
-a vertex and thread are all the memory it needs. Where they are skewed, the graph is oriented by degree first
-(``triangles_oriented_kernels``), which costs half a copy of its arcs, 8 MiB for the hubs, and 32 bytes per vertex.
-A sample of edges tells which; either is right for any graph.
+If degrees are even, the rows are processed in the order of ids as they are (``triangles_kernels``), which takes only a
+bit and some bytes per vertex and thread. If they are skewed, the graph is first oriented by degree
+(``triangles_oriented_kernels``), which costs half a copy of its arcs, 8 MiB for the hubs, and 32 bytes per vertex. A
+sample of edges decides which; either is correct for any graph.
 """
 
 # mypy: allow-untyped-calls
@@ -47,9 +47,9 @@ def triangles(graph: Graph, *, threads: int | None = None) -> Mapping[str, Any]:
 
 
 def _worth_orienting(graph: Graph) -> bool:
-    """Whether the ends of edges have many neighbours, and far more than vertices have; rows without order need it too.
+    """Whether the ends of edges have many neighbors, and far more than vertices have; unsorted rows need it too.
 
-    Ends of edges are drawn evenly spaced, which finds a hub in proportion to what it costs.
+    Ends of edges are sampled at even spacing, which finds a hub in proportion to its cost.
     """
     drawn = graph.targets[:: max(1, graph.num_arcs // _SAMPLES)]
     at_ends = float((graph.offsets[drawn + 1] - graph.offsets[drawn]).mean())

@@ -1,13 +1,13 @@
-"""Triangles where degrees are even: in the order of ids, on the graph's own rows.
+"""Triangles for even degrees: in the order of ids, on the graph's own rows.
 
-Every triangle u > v > w is found once, at ``u``: the neighbours of ``u`` below it are marked, and those of each such
-``v`` below it are looked up. Where ``u`` has few neighbours two rows are merged; where the row of ``v`` is much longer
-than that of ``u``, the few are searched in the long one, so that a hub costs each of its neighbours a search and not a
+Every triangle u > v > w is found once, at ``u``: the neighbors of ``u`` below it are marked, and those of each such
+``v`` below it are looked up. If ``u`` has few neighbors, two rows are merged. If the row of ``v`` is much longer than
+that of ``u``, the few are searched in the long one, so that a hub costs each of its neighbors a search instead of a
 pass over its row. All edges together cost at most the sum of the smaller degree of their ends, times a logarithm.
 
-Shared memory. The graph is only read. ``counts`` is added to by relaxed atomics. A thread's marks are its own: a table
-of bytes by the low bits of an id, which stays in the first cache and says no for nearly all, and behind it a bit a
-vertex, which is exact. Vertices are taken in chunks from ``cursor``.
+Shared memory. The graph is only read. ``counts`` is updated by relaxed atomics. A thread's marks are private: a table
+of bytes by the low bits of an id, which stays in the L1 cache and rejects nearly all, and after it a bit per vertex,
+which is exact. Vertices are taken in chunks from ``cursor``.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -19,8 +19,8 @@ from dromos.intrinsics import atomic_add, load, load_relaxed, prefetch, store
 from dromos.jit import LINE, inline, kernel
 
 CHUNK = 1024
-SHORT = 8  # neighbours; up to here rows are merged
-LONG = 16  # times the neighbours of ``u``: from here they are searched in a row
+SHORT = 8  # neighbors; up to here rows are merged
+LONG = 16  # times the neighbors of ``u``: from here they are searched in a row
 FILTER = 1 << 14  # bytes
 _LOW = np.int64(FILTER - 1)
 _ONE = np.uint64(1)
@@ -28,7 +28,7 @@ _ONE = np.uint64(1)
 
 @inline
 def find(targets, first, last, wanted):
-    """The first place of ``targets[first:last]``, which is sorted, whose entry is not below ``wanted``."""
+    """The first index of the sorted ``targets[first:last]`` whose entry is not below ``wanted``."""
     while first < last:
         middle = (first + last) >> 1
         if load(targets, middle) < wanted:
@@ -40,7 +40,7 @@ def find(targets, first, last, wanted):
 
 @inline
 def _search(targets, counts, few, end, first, last):
-    """How many of ``targets[few:end]`` stand in the longer row ``targets[first:last]``; each is credited."""
+    """How many of ``targets[few:end]`` are in the longer row ``targets[first:last]``; each is credited."""
     found = np.int64(0)
     for at in range(few, end):
         w = load(targets, at)
@@ -55,7 +55,7 @@ def _search(targets, counts, few, end, first, last):
 def _merge(offsets, targets, counts, u, begin, end):
     """The triangles below ``u``, whose row is short."""
     found = np.int64(0)
-    second = begin + 1  # the lowest neighbour has none below it to share
+    second = begin + 1  # the lowest neighbor has none below it to share
     while second < end:
         v = np.int64(load(targets, second))
         if v >= u:
@@ -86,7 +86,7 @@ def _marked(bits, base, w):
 
 @inline
 def _look_up(offsets, targets, counts, begin, end, near, mine, bits, bit_base):
-    """The triangles below a vertex whose lower neighbours are ``targets[begin:end]``, marked."""
+    """The triangles below a vertex whose lower neighbors are ``targets[begin:end]``, marked."""
     found = np.int64(0)
     for second in range(begin + 1, end):
         v = np.int64(load(targets, second))
@@ -110,10 +110,10 @@ def _look_up(offsets, targets, counts, begin, end, near, mine, bits, bit_base):
 
 @kernel
 def count_in_order(thread, threads, offsets, targets, counts, near, bits, cursor, stop, totals):
-    """Add every triangle to the counts of its three corners; ``totals[thread * LINE]`` becomes this thread's number.
+    """Add every triangle to the counts of its three corners; ``totals[thread * LINE]`` gets this thread's number.
 
     Rows are sorted and without duplicates. ``near`` has ``FILTER`` bytes per thread and ``bits`` one bit per vertex and
-    thread; both are all zeros, and are again in the end.
+    thread; both are all zeros, before and after.
     """
     n = offsets.size - 1
     mine = thread * FILTER

@@ -1,14 +1,14 @@
-"""Triangles where degrees are skewed: ids by falling degree, and the hubs' rows as bits.
+"""Triangles for skewed degrees: ids by descending degree, and the hubs' rows as bits.
 
-Every vertex keeps its neighbours of lower rank only, so no row is longer than the square root of twice the number of
-edges. Every triangle is found at its corner ``u`` of highest rank, whose neighbours of lower rank are marked by bits.
-If the other two corners are hubs, the row of each hub neighbour, 64 vertices at a time, is intersected with the bits:
-their number is the hub's credit, and half the sum of all is the triangles. If the middle one, ``v``, is no hub, its
-short row is looked up.
+Every vertex keeps only its neighbors of lower rank, so no row is longer than the square root of twice the number of
+edges. Every triangle is found at its corner ``u`` of highest rank, whose neighbors of lower rank are marked by bits. If
+the other two corners are hubs, the row of each hub neighbor is intersected with the bits, 64 vertices at a time: their
+number is the hub's credit, and half the sum of all credits is the number of triangles. If the middle corner ``v`` is
+not a hub, its short row is looked up.
 
 Shared memory. Ranks and rows are written by the thread that took the chunk, and read after a barrier. ``by_rank`` is
-added to by relaxed atomics. A thread's bits and its credits to hubs, which nearly all credits go to, are its own; they
-are added up after a barrier. Each phase has a cursor of its own.
+updated by relaxed atomics. A thread's bits and its credits to hubs, which receive nearly all credits, are private; they
+are summed after a barrier. Each phase has its own cursor.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -28,7 +28,7 @@ _ONE = np.uint64(1)
 
 @kernel
 def rank_by_degree(offsets, begins, rank, member):
-    """Ranks by falling degree, ties by id: ``member[rank[v]] == v``. ``begins``: max degree + 2 zeros."""
+    """Rank vertices by descending degree, ties by id: ``member[rank[v]] == v``. ``begins``: max degree + 2 zeros."""
     n, top = offsets.size - 1, begins.size - 2
     for v in range(n):
         place = top - (load(offsets, v + 1) - load(offsets, v)) + 1
@@ -47,7 +47,7 @@ def rank_by_degree(offsets, begins, rank, member):
 def orient(
     thread, threads, offsets, targets, rank, member, low_offsets, low_targets, hub_rows, hubs, cursors, stop, memory
 ):  # fmt: skip
-    """The rows of lower ranks; those of the first ``hubs`` ranks also as bits, both ways (``hub_rows`` is zeros)."""
+    """Write rows of lower ranks; those of the first ``hubs`` ranks also as bits, both ways (``hub_rows`` is zeros)."""
     n = offsets.size - 1
     while load_relaxed(stop, 0) == 0:
         start = atomic_add(cursors, 0, ROWS)
@@ -78,7 +78,7 @@ def orient(
             v = load(member, r)
             at, end = load(low_offsets, r), load(low_offsets, r + 1)
             for arc in range(load(offsets, v), load(offsets, v + 1)):
-                if at == end:  # the next place is another row's
+                if at == end:  # the next entry belongs to another row
                     break
                 q = load(rank, load(targets, arc))
                 store(low_targets, at, q)
@@ -100,7 +100,7 @@ def _shared_bits(hub_rows, row, bits, base, words):
 
 @inline
 def _below(u, offsets, targets, hub_rows, hubs, bits, base, credit, mine, by_rank):
-    """The triangles whose highest rank is ``u``; its neighbours are marked."""
+    """Count the triangles whose highest rank is ``u``; its neighbors are marked."""
     begin, end = load(offsets, u), load(offsets, u + 1)
     top = np.int64(-1)
     for at in range(begin, end):
@@ -144,8 +144,8 @@ def count_oriented(
 ):  # fmt: skip
     """Write the triangles of every vertex into ``counts``, in the order of ids; this thread's number into ``totals``.
 
-    ``bits`` has a bit for each vertex a thread, ``credit`` a number for each hub a thread, ``by_rank`` one for each
-    vertex; all are zeros.
+    Per thread, ``bits`` has a bit for each vertex and ``credit`` a number for each hub; ``by_rank`` has one for each
+    vertex. All are zeros.
     """
     n = offsets.size - 1
     base, mine = thread * ((n + 63) >> 6), thread * hubs

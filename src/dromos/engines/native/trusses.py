@@ -1,6 +1,6 @@
 """Truss numbers of edges.
 
-No program can say it: the triangles of an edge are an intersection of two neighbourhoods. Memory: some 40 bytes for
+No program can express it: the triangles of an edge are an intersection of two neighborhoods. Memory: some 40 bytes for
 each arc.
 """
 
@@ -20,12 +20,12 @@ from dromos.parallel import num_threads, run_team
 
 __all__ = ["trusses"]
 
-_SMALL = 1 << 15  # arcs, or edges of a list, that one thread is done with before others are awake
+_SMALL = 1 << 15  # arcs, or edges of a list, that one thread processes before others are awake
 _FEW = 256  # edges that one thread peels by itself
 
 
 class _Rows(NamedTuple):
-    """The neighbours of each vertex, ids rising, and the edges to them."""
+    """The neighbors of each vertex, in ascending order, and the edges to them."""
 
     offsets: Array
     targets: Array
@@ -40,7 +40,7 @@ class _Rows(NamedTuple):
 
 
 def trusses(graph: Graph, *, edges: Edges, threads: int | None = None) -> Mapping[str, Array]:
-    """The truss number of each of the ``edges`` of a simple undirected graph: 2 where it has no triangle.
+    """The truss number of each of the ``edges`` of a simple undirected graph: 2 if it is in no triangle.
 
     >>> import dromos as dr
     >>> graph = dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)
@@ -83,7 +83,7 @@ def _team(items: int, threads: int | None) -> int:
 
 
 def _peel(rows: _Rows, src: Array, dst: Array, support: Array, threads: int | None) -> None:
-    """Lower ``support`` to the truss number less two: the edges with the fewest triangles go, level by level."""
+    """Lower ``support`` to the truss number minus two: edges with the fewest triangles are removed, level by level."""
     from dromos.engines.native import trusses_kernels as kernels
 
     gone = (support == 0).view(np.uint8) * np.uint8(2)
@@ -101,7 +101,7 @@ def _peel(rows: _Rows, src: Array, dst: Array, support: Array, threads: int | No
         left, kept, size = kept, left, int(count[0])
         if size == 0:
             return
-        if len(rows.targets) > 4 * size:  # half of the arcs or more are of edges that are gone
+        if len(rows.targets) > 4 * size:  # half of the arcs or more belong to removed edges
             rows = rows.without(gone)
         level = int(least.min())
         count[0] = cursor[0] = 0

@@ -1,11 +1,12 @@
-"""Truss numbers: triangles of each edge, then edges peeled from the fewest on.
+"""Truss numbers: count the triangles of each edge, then peel edges from the fewest triangles on.
 
-Vertices are numbered by rising degree, and every triangle is found from its two lesser corners. Edges are peeled level
-by level, all that are at the level at once (Kabir and Madduri, "Parallel k-truss decomposition on multicore systems",
+Vertices are numbered by ascending degree, and every triangle is found from its two lesser corners. Edges are peeled
+level by level, all edges of a level at once (Kabir and Madduri, "Parallel k-truss decomposition on multicore systems",
 2017).
 
-Shared memory. ``support`` is added to by relaxed atomics; ``mark`` is each thread's own; ``gone`` is only read while
-edges are peeled, and lists are appended to by an atomic count. An edge is named by the thread that has its lesser end.
+Shared memory. ``support`` is updated by relaxed atomics; ``mark`` is private to each thread; ``gone`` is only read
+while edges are peeled, and lists are appended to by an atomic count. The thread that has an edge's lesser end numbers
+it.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -18,7 +19,7 @@ from dromos.jit import inline, kernel
 
 _CHUNK = 64  # vertices that a thread takes at once
 _EDGES = 16
-_RUN = 4096  # of a list that is looked through
+_RUN = 4096  # entries of a list that a thread takes at once
 
 
 @kernel
@@ -31,7 +32,7 @@ def find_higher(thread, threads, offsets, targets, higher):
 
 @kernel
 def name_edges(thread, threads, offsets, targets, higher, base, edge_of, src, dst, cursor, stop):
-    """The edge of each arc and the ends of each edge; those of v to greater ids are named from ``base[v]`` on."""
+    """Number the edge of each arc and write the ends of each edge; edges of v to greater ids begin at ``base[v]``."""
     n = offsets.size - 1
     while load_relaxed(stop, 0) == 0:
         start = atomic_add(cursor, 0, _CHUNK)
@@ -50,7 +51,7 @@ def name_edges(thread, threads, offsets, targets, higher, base, edge_of, src, ds
 
 @kernel
 def tell(thread, threads, offsets, targets, higher, base, rank, src, dst, support, truss):
-    """The truss number of the edges between the given ids ``src`` and ``dst``; ``rank`` names vertices as rows do."""
+    """The truss number of the edges between the given ids ``src`` and ``dst``; ``rank`` maps ids to rows."""
     for i in range(src.size * thread // threads, src.size * (thread + 1) // threads):
         a, b = np.int64(rank[src[i]]), np.int64(rank[dst[i]])
         u, v = min(a, b), max(a, b)
@@ -60,7 +61,7 @@ def tell(thread, threads, offsets, targets, higher, base, rank, src, dst, suppor
 
 @inline
 def _place(targets, low, high, wanted):
-    """The first place in ``low..high`` whose target is not below ``wanted``."""
+    """The first index in ``low..high`` whose target is not below ``wanted``."""
     while low < high:
         middle = (low + high) >> 1
         if targets[middle] < wanted:
@@ -72,7 +73,7 @@ def _place(targets, low, high, wanted):
 
 @kernel
 def sift(thread, threads, left, size, support, gone, kept, count, least, cursor, stop):
-    """Those of the first ``size`` of ``left`` that are not gone, into ``kept``; the least support that a thread saw."""
+    """Copy those of the first ``size`` of ``left`` that are not gone to ``kept``; find each thread's least support."""
     lowest = np.int64(1 << 62)
     while load_relaxed(stop, 0) == 0:
         start = atomic_add(cursor, 0, _RUN)
@@ -92,7 +93,7 @@ def sift(thread, threads, left, size, support, gone, kept, count, least, cursor,
 
 @kernel
 def take(thread, threads, left, size, support, level, taken, count, cursor, stop):
-    """Those of the first ``size`` of ``left`` that have ``level`` triangles, into ``taken``."""
+    """Copy those of the first ``size`` of ``left`` that have ``level`` triangles to ``taken``."""
     while load_relaxed(stop, 0) == 0:
         start = atomic_add(cursor, 0, _RUN)
         if start >= size:
@@ -109,7 +110,7 @@ def take(thread, threads, left, size, support, level, taken, count, cursor, stop
 
 @kernel
 def count_support(thread, threads, offsets, targets, edge_of, higher, support, mark, cursor, stop):
-    """The triangles of every edge; ``higher[v]`` is the first arc of v to a greater id; ``mark``: n zeros each."""
+    """Count the triangles of every edge; ``higher[v]``: the first arc of v to a greater id; ``mark``: n zeros each."""
     n = offsets.size - 1
     mine = thread * n
     while load_relaxed(stop, 0) == 0:
@@ -138,17 +139,17 @@ def count_support(thread, threads, offsets, targets, edge_of, higher, support, m
 
 @inline
 def _lower(edge, level, support, following, count):
-    """An edge loses a triangle; it follows on this level if that was the last one above it."""
+    """Remove a triangle from an edge; if that was the last one above ``level``, the edge follows on this level."""
     before = atomic_add(support, edge, -1)
     if before == level + 1:
         following[atomic_add(count, 0, 1)] = edge
     elif before <= level:
-        atomic_add(support, edge, 1)  # others were quicker, and it is of this level already
+        atomic_add(support, edge, 1)  # another thread was faster, and the edge is on this level already
 
 
 @inline
 def _find(targets, low, end, wanted):
-    """The first place from ``low`` on whose target is not below ``wanted``: steps that double, then halves."""
+    """The first index from ``low`` on whose target is not below ``wanted``, by galloping search."""
     step = np.int64(1)
     while low + step < end and targets[low + step] < wanted:
         low += step
@@ -161,9 +162,9 @@ def peel(
     thread, threads, offsets, targets, edge_of, src, dst, support, gone, current, size, level, following, count, cursor,
     stop,
 ):  # fmt: skip
-    """Take the triangles of the first ``size`` edges of ``current`` from the edges above ``level``.
+    """Remove the triangles of the first ``size`` edges of ``current`` from the edges above ``level``.
 
-    ``gone[e]`` is 0 for an edge that is left, 1 for one of ``current``, 2 for one that went before.
+    ``gone[e]`` is 0 for a remaining edge, 1 for one of ``current``, 2 for one that was removed before.
     """
     while load_relaxed(stop, 0) == 0:
         start = atomic_add(cursor, 0, _EDGES)
@@ -175,7 +176,7 @@ def peel(
             if offsets[u + 1] - offsets[u] > offsets[v + 1] - offsets[v]:
                 u, v = v, u
             low, end = offsets[v], offsets[v + 1]
-            for arc in range(offsets[u], offsets[u + 1]):  # ids rise in both rows
+            for arc in range(offsets[u], offsets[u + 1]):  # ids ascend in both rows
                 one = np.int64(edge_of[arc])
                 if gone[one] == 2 or one == edge:
                     continue
@@ -188,7 +189,7 @@ def peel(
                 other = np.int64(edge_of[low])
                 if gone[other] == 2:
                     continue
-                # of two edges of a triangle that go at once, the lesser lowers the third
+                # if two edges of a triangle are removed at once, the lesser one lowers the third
                 if gone[one] == 0 and (gone[other] == 0 or edge < other) and load_relaxed(support, one) > level:
                     _lower(one, level, support, following, count)
                 if gone[other] == 0 and (gone[one] == 0 or edge < one) and load_relaxed(support, other) > level:

@@ -1,7 +1,7 @@
 """Random walks.
 
-No program can say it: each walk is at one vertex at a time, and a vertex would have to tell its walkers apart. Memory:
-the walks, and where edges have weights 8 bytes for each arc.
+No program can express it: each walk is at one vertex at a time, and a vertex would have to distinguish its walkers.
+Memory: the walks, and if edges have weights 8 bytes for each arc.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SMALL = 1 << 12
 def walks(
     graph: Graph, *, starts: Array, length: int, p: float, q: float, seed: int, threads: int | None = None
 ) -> Mapping[str, Array]:
-    """One row per start: the vertices of a walk of ``length`` steps from it, -1 where it ended before.
+    """One row per start: the vertices of a walk of ``length`` steps from it, -1 after its end.
 
     Unless ``p`` and ``q`` are 1, the rows of the graph are sorted.
 

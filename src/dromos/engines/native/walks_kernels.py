@@ -1,9 +1,9 @@
-"""Random walks, with the second-order bias of node2vec where it is asked for.
+"""Random walks, optionally with the second-order bias of node2vec.
 
-A walk has a stream of random numbers of its own (SplitMix64 from a hash of the seed and the walk's number), so that it
-is the same whatever the threads. A step draws a neighbour in proportion to its weight, and is drawn again until the
-bias accepts it (rejection sampling): 1/p for the way back, 1 for a common neighbour, 1/q for others, over the greatest
-of them. Where that is refused ``TRIES`` times, since no neighbour has nearly the greatest bias, all are weighed.
+A walk has its own stream of random numbers (SplitMix64 from a hash of the seed and the walk's number), so that it does
+not depend on the threads. A step draws a neighbor in proportion to its weight, and draws again until the bias accepts
+it (rejection sampling): 1/p for the way back, 1 for a common neighbor, 1/q for others, over the greatest of them. After
+``TRIES`` rejections, which happen if no neighbor has nearly the greatest bias, all neighbors are weighed.
 
 Shared memory. The row of a walk, or of sums, is written by the thread that took it.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from dromos.intrinsics import atomic_add, load_relaxed
 from dromos.jit import inline, kernel
 
-TRIES = 1000  # which p and q from 1/4 to 4 never need
+TRIES = 1000  # never needed for p and q from 1/4 to 4
 _CHUNK = 64
 _ROWS = 1024
 STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -26,7 +26,7 @@ _UNIT = 2.0**-53
 
 @inline
 def mixed(x):
-    """SplitMix64, as :mod:`dromos.engines.splitmix` has it for arrays."""
+    """SplitMix64, as in :mod:`dromos.engines.splitmix` for arrays."""
     x = (x ^ (x >> np.uint64(30))) * _A
     x = (x ^ (x >> np.uint64(27))) * _B
     return x ^ (x >> np.uint64(31))
@@ -34,13 +34,13 @@ def mixed(x):
 
 @inline
 def _unit(x):
-    """A number in 0..1, without 1."""
+    """A number in [0, 1)."""
     return np.float64(mixed(x) >> np.uint64(11)) * _UNIT
 
 
 @inline
 def _drawn(offsets, sums, v, chance):
-    """An arc of ``v``, in proportion to its weight: ``sums`` are running sums over each row, or of size 0."""
+    """Draw an arc of ``v`` in proportion to its weight: ``sums`` are running sums over each row, or of size 0."""
     begin, end = offsets[v], offsets[v + 1]
     if sums.size == 0:
         return begin + np.int64(chance * (end - begin))
@@ -57,7 +57,7 @@ def _drawn(offsets, sums, v, chance):
 
 @inline
 def _joined(offsets, targets, u, v):
-    """Whether an arc leads from ``u`` to ``v``; the ids in a row rise."""
+    """Whether there is an arc from ``u`` to ``v``; the ids in a row ascend."""
     low, high = offsets[u], offsets[u + 1]
     while low < high:
         middle = (low + high) >> 1
@@ -70,7 +70,7 @@ def _joined(offsets, targets, u, v):
 
 @inline
 def _bias(offsets, targets, before, u, p, q):
-    """What a step to ``u`` counts for a walk that was at ``before``."""
+    """The bias of a step to ``u`` for a walk that was at ``before``."""
     bias = 1.0 / q
     if u == before:
         bias = 1.0 / p
@@ -81,7 +81,7 @@ def _bias(offsets, targets, before, u, p, q):
 
 @inline
 def _weighed(offsets, targets, sums, v, before, p, q, arc):
-    """What an arc of ``v`` counts: its weight times its bias."""
+    """The weight of an arc of ``v`` times its bias."""
     share = 1.0
     if sums.size:
         share = sums[arc] - (sums[arc - 1] if arc > offsets[v] else 0.0)
@@ -90,7 +90,7 @@ def _weighed(offsets, targets, sums, v, before, p, q, arc):
 
 @inline
 def _drawn_of_all(offsets, targets, sums, v, before, p, q, chance):
-    """An arc of ``v`` in proportion to what it counts, by looking at all of them."""
+    """Draw an arc of ``v`` in proportion to weight times bias, among all of them."""
     total = 0.0
     for arc in range(offsets[v], offsets[v + 1]):
         total += _weighed(offsets, targets, sums, v, before, p, q, arc)
@@ -105,7 +105,7 @@ def _drawn_of_all(offsets, targets, sums, v, before, p, q, chance):
 
 @kernel
 def sum_rows(thread, threads, offsets, weights, sums, cursor, stop):
-    """The running sums of each row of ``weights``, in shares of its greatest; added one after the other."""
+    """Write the running sums of each row of ``weights``, relative to its greatest; added one after the other."""
     n = offsets.size - 1
     while load_relaxed(stop, 0) == 0:
         start = atomic_add(cursor, 0, _ROWS)
@@ -124,7 +124,7 @@ def sum_rows(thread, threads, offsets, weights, sums, cursor, stop):
 
 @kernel
 def walk(thread, threads, offsets, targets, sums, starts, seed, p, q, length, walks, cursor, stop):
-    """Write walks of ``length`` steps into ``walks``, ``length + 1`` entries each, all -1; one may end before."""
+    """Write walks of ``length`` steps into ``walks``, ``length + 1`` entries each, initially -1; one may end early."""
     top = max(1.0 / p, 1.0, 1.0 / q)
     plain = p == 1.0 and q == 1.0
     while load_relaxed(stop, 0) == 0:

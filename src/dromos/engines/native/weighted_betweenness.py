@@ -1,7 +1,7 @@
 """Betweenness by weighted shortest paths.
 
-As programs it is three for each source, one of them a shortest-path search; here a thread has a source of its own, and
-Dijkstra's order is what paths are counted in. Memory: for each thread 48 bytes per vertex.
+As programs it takes three for each source, one of them a shortest-path search; here each thread has its own source, and
+paths are counted in Dijkstra's order. Memory: for each thread 48 bytes per vertex.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def weighted_betweenness(
     progress: Callable[[int, int], None] | None = None,
     threads: int | None = None,
 ) -> Mapping[str, Array]:
-    """The dependencies of all sources on each vertex, added up; weights are above zero, no edges are parallel.
+    """The sum of the dependencies of all sources on each vertex; weights are above zero, no edges are parallel.
 
     >>> import dromos as dr
     >>> g = dr.Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 1.0])
@@ -44,7 +44,7 @@ def weighted_betweenness(
 def dependencies_of(
     offsets: Array, targets: Array, weights: Array, sources: Array, endpoints: bool, threads: int | None = None
 ) -> Array:
-    """As :func:`weighted_betweenness`, of rows."""
+    """As :func:`weighted_betweenness`, on rows."""
     from dromos.engines.native import weighted_betweenness_kernels as kernels
 
     n = len(offsets) - 1

@@ -1,9 +1,9 @@
-"""Dependencies along weighted shortest paths: Dijkstra's search and one way back for each source, by one thread each.
+"""Dependencies along weighted shortest paths: for each source, Dijkstra's search and a backward pass, by one thread.
 
-An arc of infinite weight, or a sum beyond all floats, is no way to anywhere, as in a search for distances.
+An arc of infinite weight, or a sum beyond all floats, leads nowhere, as in a search for distances.
 
-Shared memory. All but ``cursor`` is each thread's own row of n vertices. ``heap`` has the vertices that wait, the
-nearest first; ``place`` is where a vertex stands in it, or ``UNSEEN``.
+Shared memory. All but ``cursor`` is each thread's own row of n vertices. ``heap`` has the waiting vertices, the nearest
+first; ``place`` is a vertex's index in it, or ``UNSEEN``.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators, no-check-untyped-defs
@@ -19,7 +19,7 @@ UNSEEN = -1
 
 @inline
 def _rise(distance, heap, place, mine, at, v):
-    """Put ``v``, which stands at ``at`` or comes in there, before all that are farther away."""
+    """Move ``v``, which is at or enters at ``at``, up the heap before all that are farther away."""
     while at > 0:
         above = (at - 1) >> 1
         other = heap[mine + above]
@@ -34,7 +34,7 @@ def _rise(distance, heap, place, mine, at, v):
 
 @inline
 def _sink(distance, heap, place, mine, size, v):
-    """Put ``v`` in the first place, and then behind all that are nearer."""
+    """Put ``v`` at the top of the heap, and move it down below all that are nearer."""
     at = np.int64(0)
     while True:
         below = 2 * at + 1

@@ -1,7 +1,7 @@
 """The weight of arcs within communities, by vertex: one pass over the arcs, where NumPy takes ten.
 
-A program says it too, but has to be prepared for each division. The sums do not depend on the number of threads: a row
-is added up by one of them, in the order of its arcs. Memory: 24 bytes for each vertex.
+A program can express it too, but has to be prepared for each partition. The sums do not depend on the number of
+threads: one thread sums a row, in the order of its arcs. Memory: 24 bytes for each vertex.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class RowWeights(NamedTuple):
 def row_weights(
     graph: Graph, community: Array, threads: int | None = None, slices: Iterable[GraphSlice] | None = None
 ) -> RowWeights:
-    """The sums of every row; without weights every arc counts 1. ``community``: a whole number for each vertex.
+    """The sums of every row; without weights every arc counts 1. ``community``: an integer for each vertex.
 
-    ``slices``: all arcs in the order of their sources, where they are not in memory at once. The sums are the same: a
-    row that is cut is added up further where it goes on.
+    ``slices``: all arcs in the order of their sources, if they are not in memory at once. The sums are the same: the
+    sum of a split row is continued in the next slice.
 
     >>> import dromos as dr
     >>> found = row_weights(dr.Graph.from_edges([0, 0, 1], [1, 2, 1], [2.0, 3.0, 5.0]), np.array([7, 7, 8]))
@@ -49,7 +49,7 @@ def row_weights(
 
 
 def compiled_row_weights(slices: Iterable[GraphSlice], community: Array, threads: int | None = None) -> RowWeights:
-    """The same of these arcs; communities are of the type of ids."""
+    """The sums over these arcs, by a kernel; communities have the type of ids."""
     from dromos.engines.native import within_kernels as kernels
 
     found = RowWeights(*(np.zeros(len(community)) for _ in RowWeights._fields))
@@ -79,7 +79,7 @@ def plain_row_weights(slices: Iterable[GraphSlice], community: Array) -> RowWeig
         weights = np.ones(len(sources)) if piece.weights is None else piece.weights.astype(np.float64)
         kept = community[sources] == community[piece.targets], slice(None), sources == piece.targets
         for sums, some in zip(found, kept, strict=True):
-            before = sums[rows][:1]  # of a row that was cut
+            before = sums[rows][:1]  # of a row that was split
             at = np.concatenate([np.zeros(len(before), np.int64), sources[some] - piece.start])
             sums[rows] = np.bincount(at, np.concatenate([before, weights[some]]), minlength=piece.num_vertices)
     return found

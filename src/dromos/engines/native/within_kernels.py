@@ -13,7 +13,7 @@ CHUNK = 256
 
 @kernel
 def add_up(thread, threads, start, offsets, targets, weights, community, inside, total, loops, cursor, stop):
-    """Add the weight of each row's arcs into its own community, of all of them, and of those back to the vertex itself.
+    """Add up each row's weights: of arcs into its own community, of all arcs, and of arcs to the vertex itself.
 
     The rows are those of the vertices from ``start`` on, and ``offsets[0]`` is the position of the first arc. Without
     weights, which are then empty, every arc counts 1.

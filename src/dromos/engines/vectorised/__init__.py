@@ -1,4 +1,4 @@
-"""Programs on whole arrays, by NumPy alone: no compiler, so that a first call answers at once."""
+"""Programs on whole arrays, in NumPy alone: no compiler, so that a first call returns at once."""
 
 from dromos.engines.vectorised.part import VectorisedLeaf, VectorisedPart
 

@@ -13,7 +13,7 @@ from dromos.graph.slices import GraphSlice
 __all__ = ["BLOCK", "Arcs", "Rows", "arcs_of", "places_of", "rows_of"]
 
 BLOCK = 1 << 17
-"""Arcs that are looked at together: temporary arrays grow with this, not with the graph."""
+"""Arcs that are processed together: temporary arrays grow with this, not with the graph."""
 
 
 class Arcs(NamedTuple):
@@ -22,11 +22,11 @@ class Arcs(NamedTuple):
     rows: Array
     ends: Array
     places: Any
-    """Indices into the arrays of the slice: an array, or a range where the arcs stand together."""
+    """Indices into the arrays of the slice: an array, or a range if the arcs are contiguous."""
 
 
 def arcs_of(piece: GraphSlice, rows: Array | None, block: int | None = None) -> Iterator[Arcs]:
-    """The arcs of ``rows`` (ascending ids in the slice; None: all) in blocks; a long row may go over several.
+    """The arcs of ``rows`` (ascending ids in the slice; None: all) in blocks; a long row may span several.
 
     >>> piece = GraphSlice(4, 7, np.array([9, 11, 11, 14]), np.array([1, 2, 3, 4, 5]), None)
     >>> [(arcs.rows.tolist(), arcs.ends.tolist()) for arcs in arcs_of(piece, np.array([4, 6]), block=3)]
@@ -53,12 +53,12 @@ def arcs_of(piece: GraphSlice, rows: Array | None, block: int | None = None) -> 
         if not everyone:
             places = np.repeat(begin[first:last] - ends[first:last], counts)
             places += np.arange(low, high)
-        # indices of any other type are converted by NumPy at every look-up
+        # NumPy converts indices of any other type at every lookup
         yield Arcs(owners, piece.targets[places].astype(np.intp, copy=False), places)
 
 
 class Rows(NamedTuple):
-    """Rows that are not empty: their vertices, where each begins among ``ends``, and the vertices at the other ends."""
+    """Nonempty rows: their vertices, where each begins among ``ends``, and the vertices at the other ends."""
 
     ids: Array
     starts: Array
@@ -66,7 +66,7 @@ class Rows(NamedTuple):
 
 
 def rows_of(piece: GraphSlice, block: int | None = None) -> Iterator[Rows]:
-    """All rows of a slice in blocks of about as many arcs; a row is never cut.
+    """All rows of a slice in blocks of about equal numbers of arcs; a row is never split.
 
     >>> piece = GraphSlice(4, 7, np.array([9, 11, 11, 14]), np.array([1, 2, 3, 4, 5]), None)
     >>> [(rows.ids.tolist(), rows.starts.tolist()) for rows in rows_of(piece, block=5)]
@@ -85,7 +85,7 @@ def rows_of(piece: GraphSlice, block: int | None = None) -> Iterator[Rows]:
 
 
 def places_of(offsets: Array, rows: Array) -> Array:
-    """The places of the arcs of ``rows``, row by row.
+    """The indices of the arcs of ``rows``, row by row.
 
     >>> places_of(np.array([0, 2, 3, 6]), np.array([2, 0])).tolist()
     [3, 4, 5, 0, 1]

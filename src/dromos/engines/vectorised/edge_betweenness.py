@@ -1,4 +1,4 @@
-"""Betweenness of edges: one search level by level, and one way back, for each source, on whole arrays."""
+"""Betweenness of edges on whole arrays: for each source, one search level by level, and one backward pass."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["edge_betweenness"]
 
 
 def edge_betweenness(graph: Graph, *, sources: Array, directed: bool, tell: Tell | None = None) -> Mapping[str, Array]:
-    """The share of shortest paths from ``sources`` that leads over each edge of a simple graph, summed over targets.
+    """The share of shortest paths from ``sources`` that use each edge of a simple graph, summed over targets.
 
-    ``through`` is by arc; unless ``directed``, each edge has one number, beside ``source`` and ``target``.
+    ``through`` has one entry per arc; unless ``directed``, one per edge, beside ``source`` and ``target``.
 
     >>> import dromos as dr
     >>> edge_betweenness(dr.generators.path(3), sources=np.arange(1), directed=False)["through"].tolist()
@@ -34,7 +34,7 @@ def edge_betweenness(graph: Graph, *, sources: Array, directed: bool, tell: Tell
 
 
 def _add_from(graph: Graph, owner: Array, source: int, through: Array, tell: Tell | None) -> None:
-    """Add what the shortest paths from one source contribute; path counts have exponents of their own."""
+    """Add the contribution of the shortest paths from one source; path counts have separate exponents."""
     n = graph.num_vertices
     level, paths, depends = np.full(n, -1, np.int32), np.zeros(n), np.zeros(n)
     exponent = np.zeros(n, np.int64)

@@ -1,4 +1,4 @@
-"""Breadth-first searches from many sources at once on whole arrays: a bit for each source, levels by OR."""
+"""Breadth-first searches from many sources at once on whole arrays: one bit per source, levels by OR."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from dromos.graph import Graph
 
 __all__ = ["joint"]
 
-_BLOCK: Final = 1 << 14  # vertices whose bits are told apart at once
-_FEW: Final = 4  # a frontier with fewer arcs than one in so many of all is pushed from
+_BLOCK: Final = 1 << 14  # vertices whose bits are unpacked at once
+_FEW: Final = 4  # a frontier with fewer than one in so many of all arcs is pushed
 
 
 def joint(
@@ -32,10 +32,10 @@ def joint(
     progress: Callable[[int, int], Any] | None = None,
     tell: Tell | None = None,
 ) -> Mapping[str, Any]:
-    """Traverse from each group of sources (ids), and hand what it found to ``consume``, in order.
+    """Search from each group of sources (ids), and pass what it found to ``consume``, in order.
 
     ``tell`` may end the run during the first group or right after it, before anything is consumed, and not later. The
-    memory is that of the compiled kernel, and the bits of a quarter of the arcs where a level is pushed.
+    memory is that of the compiled kernel, plus the bits of a quarter of the arcs if a level is pushed.
 
     >>> import dromos as dr
     >>> told = joint(dr.generators.path(4), groups=[np.array([0, 1])], consume=lambda found: print(found.distance_sum))
@@ -83,11 +83,11 @@ class _Search:
         if distance is not None:
             self.rows = np.full((count, n), -1, distance)
             self.rows[places, sources] = 0
-        # rows of the transpose that are not empty: a reduction of an empty one would be the next one's first value
+        # nonempty rows of the transpose: reducing an empty one would give the first value of the next row
         self._open = np.flatnonzero(np.diff(back.offsets))
 
     def advance(self, limit: int | None) -> bool:
-        """Search one level; whether it found anything."""
+        """Search one level; return whether it found anything."""
         if not len(self._frontier) or (limit is not None and self.level >= limit):
             return False
         graph, back = self._graph, self._back

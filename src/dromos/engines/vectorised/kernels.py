@@ -1,4 +1,4 @@
-"""The native kernels on whole arrays, by NumPy alone: what :mod:`dromos.engines.native.plain` says vertex by vertex."""
+"""Native kernels on whole arrays, in NumPy alone; :mod:`dromos.engines.native.plain` defines them vertex by vertex."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dromos.graph.records import Edges
 
 __all__ = ["cdlp", "triangles", "triangles_by_edge"]
 
-_AT_ONCE: Final = 1 << 20  # paths of two edges that are looked at together
+_AT_ONCE: Final = 1 << 20  # paths of two edges that are examined together
 
 
 def _sources(graph: GraphLike) -> Array:
@@ -21,12 +21,12 @@ def _sources(graph: GraphLike) -> Array:
 
 
 def _begins(values: Array) -> Array:
-    """Where a new value begins in a sorted array."""
+    """The indices at which a new value begins in a sorted array."""
     return np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])) if len(values) else np.zeros(0, np.int64)
 
 
 def triangles(graph: GraphLike, *, tell: Tell | None = None) -> Mapping[str, Any]:
-    """Triangles through each vertex of a simple undirected graph, and in all of it.
+    """The number of triangles through each vertex of a simple undirected graph, and in all of it.
 
     >>> import dromos as dr
     >>> triangles(dr.generators.complete(4))["triangles"].tolist()
@@ -61,7 +61,7 @@ def triangles_by_edge(graph: GraphLike, edges: Edges, tell: Tell | None = None) 
 class _Oriented:
     """Each edge once, from its end of lower degree to the other, so that no vertex has many out-edges.
 
-    Vertices are named by ``rank``. A triangle is then a path of two edges whose ends are joined by a third.
+    Vertices are renamed by ``rank``. A triangle is then a path of two edges whose ends are joined by a third edge.
     """
 
     def __init__(self, n: int, src: Array, dst: Array, degree: Array) -> None:
@@ -74,10 +74,10 @@ class _Oriented:
         self.low, self.high = np.divmod(self._keys, max(n, 1))
 
     def pieces(self, tell: Tell | None) -> Iterator[tuple[Array, Array, Array]]:
-        """The places of the three edges of every triangle: low to middle, middle to high, low to high."""
+        """The indices of the three edges of every triangle: low to middle, middle to high, low to high."""
         keys, low, high, n = self._keys, self.low, self.high, self._n
         first = np.searchsorted(low, np.arange(n + 1))
-        lengths = np.diff(first)[high]  # of the rows that paths go on with
+        lengths = np.diff(first)[high]  # of the rows that continue the paths
         ends = np.concatenate([[0], np.cumsum(lengths)])
         begin = 0
         while begin < len(keys):
@@ -94,8 +94,8 @@ class _Oriented:
 
 
 def cdlp(graph: GraphLike, *, max_iter: int, directed: bool, tell: Tell | None = None) -> Mapping[str, Array]:
-    """Labels after ``max_iter`` rounds, in each of which a vertex takes the most frequent label around it, of those as
-    frequent the least.
+    """Labels after ``max_iter`` rounds; in each, a vertex takes the most frequent label around it, the least one of
+    those that tie.
 
     >>> import dromos as dr
     >>> cdlp(dr.generators.path(3), max_iter=1, directed=False)["label"].tolist()
@@ -119,7 +119,7 @@ def cdlp(graph: GraphLike, *, max_iter: int, directed: bool, tell: Tell | None =
         count = np.diff(np.append(first, len(pairs)))
         begin = _begins(row)
         most = np.repeat(np.maximum.reduceat(count, begin), np.diff(np.append(begin, len(row))))
-        best = np.flatnonzero(count == most)  # names rise within a row
+        best = np.flatnonzero(count == most)  # labels ascend within a row
         best = best[_begins(row[best])]
         label = previous.copy()
         label[row[best]] = name[best]

@@ -1,6 +1,6 @@
-"""The native kernels that need no compiler, by name; each module is imported when its kernel is first asked for.
+"""The native kernels that need no compiler, by name; each module is imported on first use.
 
-Where choices depend on those before them, plain Python makes them on lists; the others work on whole arrays.
+Kernels whose choices depend on earlier ones are plain Python on lists; the others work on whole arrays.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PLACES: Final = {
 
 
 class _Kernels(Mapping[str, NativeKernel]):
-    """Finds a kernel in its module."""
+    """Looks up a kernel in its module."""
 
     def __getitem__(self, name: str) -> NativeKernel:
         kernel: NativeKernel = getattr(import_module(f"dromos.engines.{_PLACES[name]}"), name)
@@ -44,5 +44,5 @@ class _Kernels(Mapping[str, NativeKernel]):
 
 
 KERNELS: Final[Mapping[str, NativeKernel]] = _Kernels()
-"""Each takes ``tell`` beside the options of the compiled kernel of its name (see :data:`dromos.engines.Tell`), but for
+"""Each takes ``tell`` (see :data:`dromos.engines.Tell`) beside the options of the compiled kernel of its name, except
 those in :data:`dromos.engines.native.COMPILED_AT_ONCE`, which are compiled at once."""

@@ -1,4 +1,4 @@
-"""A part of a graph on which a program runs by whole arrays."""
+"""A part of a graph on which a program runs on whole arrays."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BLOCK: Final = 1 << 13  # vertices that get their first state together
 
 
 class VectorisedLeaf:
-    """Runs parts by NumPy."""
+    """Runs parts with NumPy."""
 
     name = "numpy"
 
@@ -48,7 +48,7 @@ class VectorisedPart(EvaluatingPart):
         return started, self._reduced(own, own)
 
     def initialise(self) -> Array:
-        """Give all vertices of the graph their initial state; the first frontier among the own."""
+        """Give all vertices of the graph their initial state; return the part's first frontier."""
         few = self._few()
         if few is not None:
             return self._initialise_like(*few)
@@ -72,7 +72,7 @@ class VectorisedPart(EvaluatingPart):
             yield Vertices(np.arange(begin, end), self.state, slice(begin, end))
 
     def _few(self) -> tuple[Array, int] | None:
-        """Vertices that have all values of the first state among them, and the place of one that is like all others."""
+        """A few vertices that have all values of the initial state, and the index of one that stands for all others."""
 
         def number(node: Expr) -> Any:
             return node.value if node.op == "const" else self.global_value(node)
@@ -90,7 +90,7 @@ class VectorisedPart(EvaluatingPart):
         return np.array(few, dtype=np.int64), few.index(usual)
 
     def _initialise_like(self, few: Array, usual: int) -> Array:
-        """As :meth:`initialise`, where all vertices but a ``few`` are as the one at the place ``usual`` among these."""
+        """As :meth:`initialise`, if all vertices but a ``few`` are like the one at index ``usual`` among these."""
         stored = self._stored("init", {"vertex": Vertices(few, self.state, few)}, few)
         for name, rows in stored.items():
             self.state[name][:] = rows[usual]
@@ -139,7 +139,7 @@ class VectorisedPart(EvaluatingPart):
             self._merge(piece, arcs.ends, arcs.rows, arcs, pushed=False)
 
     def _wanted_elsewhere(self, piece: GraphSlice) -> Array | None:
-        """The vertices of a slice that want a message, own or not; all others where their copies may be too old."""
+        """The vertices of a slice that want a message, own or not; all of other parts if copies may be outdated."""
         if self._wanted is None:
             return None
         ids = np.arange(piece.start, piece.stop)
@@ -152,7 +152,7 @@ class VectorisedPart(EvaluatingPart):
     _offers: tuple[Array, ...] | None = None
 
     def _offered(self) -> tuple[Array, ...] | None:
-        """What each vertex sends along all of its arcs; None where that depends on more than the vertex, or not all
+        """What each vertex sends along all of its arcs; None if messages depend on more than the vertex, or not all
         vertices send to all."""
         combine = self.ir.combine
         everyone = self.always and self._wanted is None and self.ir.sends is TRUE and self.ir.wants is TRUE
@@ -167,7 +167,7 @@ class VectorisedPart(EvaluatingPart):
         )
 
     def _gather(self, piece: GraphSlice, offers: tuple[Array, ...]) -> None:
-        """Merge the offers along the rows of a slice; all threads look them up, which waits for memory most."""
+        """Merge the offers along the rows of a slice; all threads look them up, since that mostly waits for memory."""
         self._messages += piece.num_arcs
         blocks = list(rows_of(piece))
         found: list[list[Array]] = [[] for _ in blocks]
@@ -198,8 +198,8 @@ class VectorisedPart(EvaluatingPart):
         return Arcs(arcs.rows[keep], arcs.ends[keep], places[keep])
 
     def _used(self, piece: GraphSlice, arcs: Arcs, state: Mapping[str, Array], pushed: bool) -> Arcs:
-        """The arcs along which there is a message: the target wants one, and the source sends it."""
-        if pushed and self.ir.wants is not TRUE:  # a derived wish only spares work, and a copy may be too old for it
+        """The arcs that carry a message: the target wants one, and the source sends it."""
+        if pushed and self.ir.wants is not TRUE:  # a derived condition only saves work, and copies may be outdated
             targets = Vertices(arcs.ends, state, arcs.ends)
             arcs = self._kept(arcs, self._truths(self.ir.wants, {"vertex": targets}, len(arcs.ends)))
         if self.ir.sends is not TRUE:
@@ -266,10 +266,10 @@ class VectorisedPart(EvaluatingPart):
         return ids, following, self._reduced(past, self._own()) if self.ir.reductions else ()
 
     def _received(self) -> tuple[Array, tuple[Array, ...]]:
-        """Who is updated, and by what: everybody where the program says so, with the identity where nothing came."""
+        """The vertices to update and their messages; all vertices, some with the identity, if the program says so."""
         if self.ir.update_on != "all":
             return self.merged.take(self.first, self.last)
-        values = self.merged.take_block(self.first, self.last)  # of others' blocks nobody is marked
+        values = self.merged.take_block(self.first, self.last)  # blocks from other parts mark no vertices
         self.merged.take(self.first, self.last)
         return np.arange(self.first, self.last), values
 
@@ -277,7 +277,7 @@ class VectorisedPart(EvaluatingPart):
         return fold_reductions(self.typed, self._columns(old, new))
 
     def _columns(self, old: Vertices, new: Vertices) -> list[Array]:
-        """What each reduction is over: one value per vertex."""
+        """The input of each reduction: one value per vertex."""
         roles = {"old": old, "new": new, "vertex": new}
         found = self._values([spec.expr for spec in self.ir.reductions], roles)
         count = len(new.ids)

@@ -1,4 +1,4 @@
-"""Similar vertices by common neighbours, one source after the other on whole arrays."""
+"""Similar vertices by common neighbors, one source after the other on whole arrays."""
 
 from __future__ import annotations
 

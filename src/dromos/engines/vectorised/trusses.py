@@ -17,9 +17,9 @@ __all__ = ["trusses"]
 
 
 def trusses(graph: Graph, *, edges: Edges, tell: Tell | None = None) -> Mapping[str, Array]:
-    """The truss number of each of the ``edges`` of a simple undirected graph: 2 where it has no triangle.
+    """The truss number of each of the ``edges`` of a simple undirected graph: 2 if it is in no triangle.
 
-    Memory: 48 bytes for each triangle.
+    Memory: 48 bytes per triangle.
 
     >>> import dromos as dr
     >>> graph = dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)
@@ -32,7 +32,7 @@ def trusses(graph: Graph, *, edges: Edges, tell: Tell | None = None) -> Mapping[
     support = np.bincount(members.ravel(), minlength=count)
     first = np.zeros(count + 1, np.int64)
     np.cumsum(support, out=first[1:])
-    triangles = np.argsort(members.ravel(), kind="stable") // 3  # those of edge e from first[e] on
+    triangles = np.argsort(members.ravel(), kind="stable") // 3  # the triangles of edge e begin at first[e]
     truss, here, gone = np.full(count, 2, np.int64), np.ones(count, bool), np.zeros(len(members), bool)
     level, left = 0, count
     short = np.flatnonzero(support <= level)

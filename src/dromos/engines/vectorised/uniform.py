@@ -1,7 +1,7 @@
-"""First states that are the same at all vertices but a few, such as those of searches.
+"""Initial states that are the same at all vertices but a few, such as those of searches.
 
-``where(v.id == self.source, 0, inf)`` has two values. What depends on a vertex only by comparing its id with numbers is
-evaluated for the vertices of these ids and for one other, which stands for all others.
+``where(v.id == self.source, 0, inf)`` has two values. If an expression depends on a vertex only by comparing its id
+with numbers, it is evaluated for the vertices of these ids and for one other, which stands for all others.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _NUMBERS: Final = frozenset({"const", "param"})
 def distinguished_ids(
     roots: Iterable[Expr], number: Callable[[Expr], Any], *, fields_are_uniform: bool = False
 ) -> set[int] | None:
-    """The ids that expressions compare a vertex with; None where they depend on the vertex in another way.
+    """The ids with which expressions compare a vertex; None if they depend on the vertex in another way.
 
-    ``number`` gives the value of a constant or a parameter. ``fields_are_uniform``: fields are known to differ at such
-    ids alone.
+    ``number`` returns the value of a constant or a parameter. ``fields_are_uniform``: fields are known to differ only
+    at such ids.
 
     >>> from dromos.program.expr import build, const
     >>> vertex = Expr("id", (), ("vertex",))
@@ -51,7 +51,7 @@ def distinguished_ids(
                 return None
             found.add(int(value))
         elif node.op == "where" and _compared(node.args[0]) is not None:
-            # one branch is taken at that id alone, whatever it makes of it
+            # one branch applies only at that id, so it may depend on the vertex in any way
             waiting += [node.args[0], node.args[2 if node.args[0].op == "eq" else 1]]
         else:
             waiting += node.args
@@ -59,7 +59,7 @@ def distinguished_ids(
 
 
 def _compared(node: Expr) -> Expr | None:
-    """The number that a node compares a vertex's id with; None if it does something else."""
+    """The number with which a node compares a vertex's id; None if it does something else."""
     if node.op not in _COMPARED:
         return None
     first, second = node.args

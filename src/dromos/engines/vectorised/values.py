@@ -1,4 +1,4 @@
-"""Expressions of a program over whole arrays: where their leaves are looked up, and what a function stores."""
+"""Expressions of a program over whole arrays: how their leaves are looked up, and what a function stores."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ __all__ = ["EVERY", "ArcValues", "EvaluatingPart", "Vertices"]
 EVERY: Final = slice(None)
 """All rows of an array."""
 
-_WORTH_COPYING: Final = 4  # a column is copied where one in so many of its entries is looked up
+_WORTH_COPYING: Final = 4  # a column is copied if at least one in so many of its entries is looked up
 
 
 class Vertices(NamedTuple):
-    """Vertices in a role: their ids, and where in ``state`` their rows are."""
+    """Vertices in a role: their ids, and the indices of their rows in ``state``."""
 
     ids: Array
     state: Mapping[str, Array]
@@ -31,7 +31,7 @@ class Vertices(NamedTuple):
 
 
 class ArcValues(NamedTuple):
-    """What belongs to arcs: weights, edge fields at places among the part's arcs, and given values."""
+    """Values of arcs: weights, edge fields at indices among the part's arcs, and edge parameters."""
 
     weights: Any
     places: Any
@@ -66,13 +66,13 @@ class EvaluatingPart(ArrayPart):
         arcs: ArcValues | None = None,
         messages: tuple[Array, ...] = (),
     ) -> list[Array]:
-        """Expressions where each role stands for vertices; the leaves are looked up here and nowhere else."""
+        """Evaluate expressions with vertices for each role; the only place where leaves are looked up."""
 
         def leaf(node: Expr) -> Any:
             match node.op:
                 case "message":
                     return messages[node.attr[0]]
-                case "weight":  # without arcs a message is made once per vertex: no edge has a weight of its own
+                case "weight":  # without arcs a message is made once per vertex: no edge has its own weight
                     return 1 if arcs is None else arcs.weights
                 case "edge_field" if arcs is not None:
                     return _component(self.edge_state[node.attr[0]], arcs.places, node.attr[1])
@@ -106,7 +106,7 @@ class EvaluatingPart(ArrayPart):
         arcs: ArcValues | None = None,
         messages: tuple[Array, ...] = (),
     ) -> dict[str, Array]:
-        """What ``function`` gives, in the types of the fields; an integer that does not fit its field is an error."""
+        """The results of ``function``, in the types of the fields; an integer that does not fit is an error."""
         assignments = getattr(self.ir, function)
         found = iter(self._values([expr for _, exprs in assignments for expr in exprs], roles, arcs, messages))
         stored = {}
@@ -133,7 +133,7 @@ class EvaluatingPart(ArrayPart):
 
     @staticmethod
     def _store(into: Mapping[str, Array], at: Any, values: Mapping[str, Array]) -> None:
-        """Write all fields as if at once: a field that was assigned another one's value is not to see its new value."""
+        """Write all fields as if at once: a field assigned from another must not see that one's new value."""
         if len(values) > 1:
             values = {
                 name: rows.copy() if any(np.may_share_memory(rows, into[other]) for other in values) else rows
@@ -147,6 +147,6 @@ def _component(values: Array, at: Any, index: int) -> Array:
     if values.ndim > 1:
         values = values[:, index]
     by_index = isinstance(at, slice) or (not values.flags.c_contiguous and _WORTH_COPYING * len(at) < len(values))
-    # ``take`` is faster, and copies a column that is part of a matrix
+    # ``take`` is faster, but copies a column that is part of a matrix
     found: Array = values[at] if by_index else values.take(at)
     return found

@@ -17,13 +17,13 @@ __all__ = ["TRIES", "Drawing", "first_numbers", "unit", "walks"]
 
 _UNIT: Final = 2.0**-53
 TRIES: Final = 1000
-"""How often a step is drawn before all neighbours are looked at."""
+"""How often a step is drawn before all neighbors are examined."""
 
 
 def walks(
     graph: Graph, *, starts: Array, length: int, p: float, q: float, seed: int, tell: Tell | None = None
 ) -> Mapping[str, Array]:
-    """One row per start: the vertices of a walk of ``length`` steps from it, -1 where it ended before.
+    """One row per start: the vertices of a walk of ``length`` steps from it, -1 after its end.
 
     Unless ``p`` and ``q`` are 1, the rows of the graph are sorted.
 
@@ -47,12 +47,12 @@ def walks(
 
 
 def first_numbers(seed: int, count: int) -> Array:
-    """What the random numbers of each walk begin with."""
+    """The initial random state of each walk."""
     return mixed(mixed(np.array([seed], np.uint64) + STEP) ^ np.arange(count, dtype=np.uint64))
 
 
 def unit(x: Array) -> Array:
-    """Numbers in 0..1, without 1."""
+    """Numbers in [0, 1)."""
     found: Array = (mixed(x) >> np.uint64(11)).astype(np.float64) * _UNIT
     return found
 
@@ -76,7 +76,7 @@ class Drawing:
             self._keys = np.repeat(np.arange(self._n), np.diff(self._offsets)) * self._n + self._targets
 
     def step(self, at: Array, before: Array, random: Array) -> Array:
-        """The next vertex of each walk; ``random`` is moved on."""
+        """The next vertex of each walk; ``random`` is advanced."""
         found = np.empty(len(at), np.int64)
         open_walks, tries = np.arange(len(at)), 0
         while len(open_walks):
@@ -101,7 +101,7 @@ class Drawing:
         return np.where(u == before, self._back, np.where(self._joined(before, u), 1.0, self._away))
 
     def _of_all(self, v: int, before: int, chance: float) -> int:
-        """The next vertex of a walk at ``v``, by looking at all neighbours."""
+        """The next vertex of a walk at ``v``, chosen among all neighbors."""
         begin, end = int(self._offsets[v]), int(self._offsets[v + 1])
         near = self._targets[begin:end].astype(np.int64)
         counts = self._bias(np.full(len(near), before), near)
@@ -112,7 +112,7 @@ class Drawing:
         return int(near[min(place, len(near) - 1)])
 
     def drawn(self, v: Array, chance: Array) -> Array:
-        """A neighbour of each vertex, by a number in 0..1 for each."""
+        """A neighbor of each vertex, chosen by a number in 0..1."""
         return self._targets[self._arcs(v, chance)].astype(np.int64)
 
     def _arcs(self, v: Array, chance: Array) -> Array:
@@ -129,7 +129,7 @@ class Drawing:
         return low
 
     def _joined(self, u: Array, v: Array) -> Array:
-        """Whether an arc leads from ``u`` to ``v``."""
+        """Whether there is an arc from ``u`` to ``v``."""
         wanted = u * self._n + v
         place = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
         found: Array = self._keys[place] == wanted

@@ -1,9 +1,10 @@
 """Kernel skeletons: how a superstep walks the graph, for any program.
 
-They are real Python; what a program brings is imported from ``hooks`` (an example, so that editors and linters see
-whole modules), and :mod:`dromos.engines.cpu.emit` puts a program's own hooks in that place: everything above the line
-``HOOKS_END`` is replaced. Only ``common`` is imported as it is. What the host has to know of them, sizes and places in
-what they share, it reads from their text (:func:`constants`): to import one would import the compiler.
+They are real Python modules that import a program's functions from ``hooks`` (an example, so that editors and linters
+see complete modules). :mod:`dromos.engines.cpu.emit` substitutes a program's own hooks: everything above the line
+``HOOKS_END`` is replaced. Only ``common`` is imported as it is. The host reads the constants that it needs, such as
+sizes and positions in shared arrays, from the text of the skeletons (:func:`constants`): importing one would import the
+compiler.
 """
 
 import re
@@ -19,7 +20,7 @@ _NUMBERS: Final = re.compile(r"^([A-Z_]+(?:, [A-Z_]+)*) = (?:range\((\d+)\)|(\d+
 
 
 def constants(skeleton: str, *names: str) -> tuple[int, ...]:
-    """The whole numbers that a skeleton has under these names.
+    """The integer constants of a skeleton under these names.
 
     >>> constants("claiming", "PUSH", "PULL")
     (0, 1)

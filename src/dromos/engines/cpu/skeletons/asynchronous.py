@@ -1,15 +1,15 @@
 """Asynchronous execution: a message is applied as soon as it is made, and a vertex sends its newest state.
 
 Shared memory. A vertex is written under its lock. Other threads read single fields of it at any time (relaxed, so that
-no value is torn): for the programs that may run this way an older value only means work that is repeated, since whoever
+no value is torn). For the programs that may run this way an older value only means repeated work, since the thread that
 changed the vertex has put it into the frontier again.
 
-``member[v]`` is 1 while ``v`` waits in a queue. In a push, who changes ``v`` writes its state, then swaps the mark to
-1; who takes ``v`` swaps the mark to 0, then reads its state. Both swap, with acquire and release, and swaps of one mark
-have one order. Either the change comes first: then the taker's swap sees it, and reads the new state. Or the taker
-comes first: then the changer's swap finds 0, and puts ``v`` into a queue. Merely loading the mark would not do: a
-processor may carry out that load before its own store of the state is seen, the two threads then miss each other, and
-the change is lost.
+``member[v]`` is 1 while ``v`` waits in a queue. In a push, a thread that changes ``v`` writes its state, then swaps the
+mark to 1; a thread that takes ``v`` swaps the mark to 0, then reads its state. Both swap, with acquire and release, and
+swaps of one mark have one order. If the change comes first, the taker's swap sees it, and the taker reads the new
+state. If the taker comes first, the changer's swap finds 0, and the changer puts ``v`` into a queue. Merely loading the
+mark would not be enough: a processor may perform that load before its own store of the state is visible; the two
+threads then miss each other, and the change is lost.
 """
 
 # mypy: ignore-errors
@@ -66,10 +66,10 @@ NO = np.uint8(0)
 
 @inline
 def deliver(S, O, K, locks, v, message):
-    """Apply a message to ``v``; whether that makes it active, and whether every number fitted.
+    """Apply a message to ``v``; return whether that makes it active, and whether every number fitted.
 
-    The look before the lock may see an older state. State moves one way, so a message that would not change the older
-    one will not change the newer one; and one that would is tried again under the lock.
+    The check before the lock may see an older state. State changes monotonically, so a message that would not change
+    the older one will not change the newer one; and one that would is checked again under the lock.
     """
     if not HAS_SENT and not changes(S, K, v, message):
         return False, True
@@ -85,7 +85,7 @@ def deliver(S, O, K, locks, v, message):
 def enlist(member, everyone, following, counters, buffer, base, held, v):
     """Mark ``v`` as active, and put it into the next frontier if it is not there yet.
 
-    A pass over everyone may still come to ``v`` itself, so it makes the next frontier at its end from the marks.
+    A pass over everyone may still reach ``v`` itself, so it makes the next frontier from the marks at its end.
     """
     if atomic_swap_acq_rel(member, v, ONE) == NO and not everyone:
         held = append(following, counters, QUEUE, buffer, base, held, v)
@@ -115,9 +115,9 @@ def push(
     thread, threads, graph, S, O, P, E, K, locks, member, everyone, queue, size, following, hubs, buffer, counters,
     memory, report,
 ):  # fmt: skip
-    """Frontier vertices send along their out-arcs.
+    """Send from the frontier along its out-arcs.
 
-    ``P`` is ``S``, or where a vertex is changed by sending (``sent``) a copy that holds what it sends.
+    ``P`` is ``S`` or, if sending changes a vertex (``sent``), a copy that holds what it sends.
     """
     offsets, targets, weights, in_offsets = graph
     n = offsets.size - 1
@@ -132,7 +132,7 @@ def push(
             break
         for position in range(first, min(first + chunk, count)):
             u = position if everyone else np.int64(load(queue, position))
-            # A mark that is set just after this look is found by the pass over the marks, behind the barrier.
+            # A mark that is set just after this check is found by the pass over the marks, after the barrier.
             if load_relaxed(member, u) == NO or atomic_swap_acq_rel(member, u, NO) == NO:
                 continue
             if HAS_SENT:
@@ -172,12 +172,12 @@ def push(
 def pull(
     thread, threads, graph, in_graph, S, O, E, K, locks, member, everyone, following, buffer, counters, memory, report,
 ):  # fmt: skip
-    """Every vertex that wants messages gathers them from the active sources and is updated at once.
+    """Gather messages from active sources to every vertex that wants them, and update it at once.
 
-    A source stays active for the whole pass: its targets pull at different times. ``member`` is 1 for the frontier and
-    2 for a vertex that was changed in this pass, which is both a source now and in the next frontier. Each vertex is
-    written by the thread that took it. Who reads a source too early, its mark or its state, misses nothing: the source
-    is in the next frontier, and all its targets look again in the next pass. So relaxed is enough.
+    A source stays active for the whole pass, since its targets pull at different times. ``member`` is 1 for the
+    frontier and 2 for a vertex that was changed in this pass, which is both a source now and in the next frontier. Each
+    vertex is written by the thread that took it. A thread that reads a source's mark or state too early misses nothing:
+    the source is in the next frontier, and all its targets check again in the next pass. So relaxed is enough.
     """
     offsets, targets, weights, all_in_offsets = graph
     in_offsets, sources, in_weights = in_graph
@@ -219,7 +219,7 @@ def pull(
 
 @inline
 def finish(thread, threads, offsets, in_offsets, following, counters, report, messages, fits):
-    """The degree sums of the next frontier, and the thread's report."""
+    """Write the degree sums of the next frontier, and the thread's report."""
     size = load_relaxed(counters, QUEUE * LINE)
     out = inn = 0
     for position in range(size * thread // threads, size * (thread + 1) // threads):

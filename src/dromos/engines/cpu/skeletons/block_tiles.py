@@ -27,14 +27,14 @@ def put_in_order(places, M, T, thread, threads):
 
 @inline
 def place_of_row(blocks, row, first):
-    """Where the messages of a row are merged, of a block that begins with row ``first``."""
+    """Where the messages of a row are merged, in a block that begins with row ``first``."""
     row_places = blocks[2]
     return np.int64(load(row_places, row)) if row_places.size else np.int64(row - first)
 
 
 @inline
 def clear_merged(blocks, merged, own, block):
-    """Make the memory of a block's rows ready for the next block."""
+    """Reset the accumulators of a block's rows for the next block."""
     for at in range(own, own + load(blocks[1], block)):
         store_message(merged, at, identity())
 

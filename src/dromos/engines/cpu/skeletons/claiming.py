@@ -1,18 +1,22 @@
-"""Traversals in which a vertex takes one message and is then done: BFS and its kin. Whole runs of levels in one call.
+"""Traversals in which a vertex receives one message and is then done: BFS and its kin. One call runs many levels.
 
-A vertex that still wants a message is claimed by whoever reaches it first, and written in place. A level is pushed from
-a queue or pulled through bitmaps; either form of the frontier is made from the other when the direction changes.
+A vertex that still wants a message is claimed by the thread that reaches it first, and written in place. A level is
+pushed from a queue or pulled through bitmaps. When the direction changes, one form of the frontier is made from the
+other.
 
-Shared memory. *Push*: two threads may both see ``v`` wanting, each with a message of its own. One compare-and-swap of
-the claimed field decides: who wins writes the other fields and queues ``v``; who loses goes on. All that is written
-comes from one message, and the old state that went into it is the one that the swap found, since nobody writes ``v``
-before winning. Every message of a superstep is an equally right answer. The other fields of ``v`` are read by others
-only behind a barrier, so the swap may be relaxed. ``private`` has a part for each thread, to which it alone appends, a
-vertex at most once in all parts together, since it is in one frontier only; a window of it is the thread's share of the
-frontier, read by all after a barrier. So it is with a thread's own bitmap, its part of ``marks``. *Pull*: a vertex
-belongs to the thread that took its word of the bitmaps; of others' only ``front`` is read. Sources are in the frontier,
-and a vertex in the frontier wants no message, so nobody writes what a source is read for. Every decision is taken from
-published values, so all threads pass the same barriers.
+Shared memory. *Push*: two threads may both see ``v`` wanting, each with its own message. One compare-and-swap of the
+claimed field decides: the winner writes the other fields and queues ``v``; the loser goes on. All that is written comes
+from one message, and the old state that went into it is the one that the swap found, since no thread writes ``v``
+before winning. Every message of a superstep is an equally correct answer. Other threads read the other fields of ``v``
+only after a barrier, so the swap may be relaxed.
+
+``private`` has a section for each thread, to which only that thread appends. A vertex is in at most one section, once,
+since it is in one frontier only. A window of the section is the thread's share of the frontier, read by all after a
+barrier. The same holds for a thread's own bitmap, its section of ``marks``.
+
+*Pull*: a vertex belongs to the thread that took its word of the bitmaps; of the other words, only those of ``front``
+are read. Sources are in the frontier, and a vertex in the frontier wants no message, so the fields of a source are not
+written while they are read. Every decision is made from published values, so all threads pass the same barriers.
 """
 
 # mypy: ignore-errors
@@ -58,7 +62,7 @@ from dromos.jit import LINE, barrier, kernel, publish, published, total
 
 # ---- everything above is replaced by a program's own hooks
 
-# What a traversal is told: the direction, or that it is to be switched.
+# The rule of a traversal: a fixed direction, or switching.
 PUSH, PULL, SWITCH = range(3)
 LEVELS, WANTS_PULL, PULLING, UNTOUCHED = 4, 5, 6, 7  # words of a thread's report
 
@@ -69,16 +73,17 @@ def traverse(
     reachable, bits, wanting, counters, cursors, memory, rule, last, untouched, alpha, fewest, horizon, sizes, edges,
     times, pulled, report,
 ):  # fmt: skip
-    """Up to ``horizon`` levels from the frontier ``queue[:size]``, while it is not empty.
+    """Run up to ``horizon`` levels from the frontier ``queue[:size]``, while it is not empty.
 
     ``rule`` is a direction, or ``SWITCH``: a push turns to pull when the frontier's arcs exceed those ``untouched`` by
     pushes / ``alpha``, a pull to push when the frontier has less than ``fewest`` vertices; a thin frontier is pushed.
-    ``last`` is the direction of the level before, ``SWITCH`` if there was none: the first level is pushed. Where the
-    arrays of ``in_graph`` are empty the traversal returns before it would pull.
+    ``last`` is the direction of the level before, ``SWITCH`` if there was none: the first level is pushed. If the
+    arrays of ``in_graph`` are empty, the traversal returns before it would pull.
 
-    ``following`` becomes the next frontier without repetition; ``report`` has the number of levels. Of those that they
-    have room for, ``sizes`` has the size of the frontier, ``edges`` the arcs that left it, ``pulled`` the direction,
-    ``times`` the clock when the level began (0 where it was not looked at: a thin level takes less than that).
+    ``following`` becomes the next frontier without repetition; ``report`` has the number of levels. For the levels that
+    they have room for, ``sizes`` has the size of the frontier, ``edges`` the arcs that left it, ``pulled`` the
+    direction, and ``times`` the clock when the level began (0 if it was not read: a thin level takes less time than
+    that).
     """
     offsets, targets, weights, in_offsets = graph
     n = offsets.size - 1
@@ -142,11 +147,12 @@ def traverse(
         here = (np.int32(step),) + K[1:]  # noqa: RUF005 - kernels have no star here
         tail = high
         if is_thin:
-            # one thread alone, level after level, without a barrier, until the frontier grows; not a function of its
-            # own, which makes the whole kernel two per cent slower
+            # one thread alone, level after level, without a barrier, until the frontier grows; not a separate function,
+            # which would make the whole kernel two per cent slower
             used = np.int64(0)  # arcs of the levels after the first
             if thread == 0:
-                # what others have claimed comes to its own window: each vertex once, so that there is room
+                # vertices that other threads have claimed are copied to its own window: each once, so that there is
+                # room
                 for other in range(1, threads):
                     for position in range(
                         published(memory, other, number, LOW), published(memory, other, number, HIGH)
@@ -189,7 +195,7 @@ def traverse(
         if pulling:
             which, other = (FIRST, SECOND) if pulls & 1 == 0 else (SECOND, FIRST)
             pulls += 1
-            if thread == 0:  # nobody uses the other counter: all have passed the barrier after the last pull
+            if thread == 0:  # no thread uses the other counter: all have passed the barrier after the last pull
                 store_relaxed(counters, other * LINE, np.int64(0))
             if not in_bits:
                 number = to_bits(
@@ -201,11 +207,11 @@ def traverse(
             found, looked, arcs = pull_words(S, in_E, here, graph, in_graph, front, back, wanting, counters, which)
             sent += looked
             front, back = back, front
-            # the size of the frontier is published as a window that is not there
+            # the size of the frontier is published as a window without contents
             high = low + found
         else:
             if in_bits:
-                # the window was a number only: list the frontier, then let all know where it is
+                # the window was only a number: list the frontier, then publish where it is
                 high = to_queue(front, private, base, low, thread, threads)
                 in_bits = False
                 number += 1
@@ -215,7 +221,7 @@ def traverse(
                 barrier(memory, thread, threads, number)
                 tail = high
             is_even = threads <= EVEN_THREADS and total_size <= threads * EVEN
-            if rule == PUSH:  # nobody has counted the arcs
+            if rule == PUSH:  # its arcs are not counted yet
                 is_even &= not has_hubs and targets.size <= EVEN_ARCS * n
             else:
                 is_even &= total_arcs <= EVEN_ARCS * total_size

@@ -1,6 +1,6 @@
-"""Traversals in which a vertex takes one message: rows pushed from a queue.
+"""Traversals in which a vertex receives one message: rows pushed from a queue.
 
-How memory is shared, and why that is right, stands in :mod:`dromos.engines.cpu.skeletons.claiming`.
+:mod:`dromos.engines.cpu.skeletons.claiming` explains how memory is shared, and why that is correct.
 """
 
 # mypy: ignore-errors
@@ -29,33 +29,34 @@ from dromos.jit import LINE, inline, published
 
 # ---- everything above is replaced by a program's own hooks
 
-SLACK = 512  # room after a thread's part of the queue for the filter's batch
+SLACK = 512  # room after a thread's section of the queue for the filter's batch
 SHORT = 12  # a row up to this length is claimed arc by arc
 BATCH = 256  # arcs filtered at once in a longer row
-THIN = 24  # a frontier up to this size is one thread's work: a barrier costs more than it saves
+THIN = 24  # a frontier up to this size is processed by one thread: a barrier costs more than it saves
 THIN_ARCS = 2048  # unless more arcs leave it
 SHARE = 64  # vertices that a thread takes at a time, at most
-SHARES = 4  # for each thread, where the frontier is small
-EVEN = 256  # vertices for each thread: up to so many, a frontier of short rows is cut evenly, and not dealt
-EVEN_ARCS = 8  # of a vertex, on average, in such a frontier
-EVEN_THREADS = 4  # at most: of many threads one is often late, and others have to take its share
+SHARES = 4  # shares per thread, in a small frontier
+EVEN = 256  # vertices per thread: up to so many, a frontier of short rows is split evenly, not dealt out
+EVEN_ARCS = 8  # average arcs of a vertex in such a frontier
+EVEN_THREADS = 4  # at most: one of many threads is often late, and others have to take its share
 AHEAD = 4  # vertices between the request for a row and the walk along it
-CLAIMS_AHEAD = 2  # likewise between the request for the lines that its claims write to and the claims
-CLAIMS = 4  # lines that are asked for so, at most
+CLAIMS_AHEAD = 2  # likewise between prefetching the lines that its claims write to and the claims
+CLAIMS = 4  # lines that are prefetched for writing, at most
 
-# What each thread publishes before a level: its window of the frontier, its arcs, and what it has seen of the others.
+# What each thread publishes before a level: its window of the frontier, its arcs, the stop flag it saw, its total of
+# arcs.
 LOW, HIGH, ARCS, STOPPED, SENT = range(5)
 
 
 @inline
 def claim(S, E, K, u, v, arc, weights, contested):
-    """Give ``v`` the message along an arc, if it still wants one and nobody else is quicker."""
+    """Give ``v`` the message along an arc, if it still wants one and no other thread is faster."""
     return claim_store(S, K, v, compute_at(S, E, K, u, v, arc, weight_at(weights, arc)), contested)
 
 
 @inline
 def push_row(S, E, K, u, begin, end, graph, private, tail, contested):
-    """Claim along the arcs ``begin..end`` of ``u``; claimed vertices go to ``private[tail:]``; the new tail."""
+    """Claim along the arcs ``begin..end`` of ``u``; append claimed vertices to ``private[tail:]``; the new tail."""
     offsets, targets, weights, in_offsets = graph
     if end - begin <= SHORT:
         for arc in range(begin, end):
@@ -65,15 +66,15 @@ def push_row(S, E, K, u, begin, end, graph, private, tail, contested):
                 store(private, tail, v)
                 tail += 1
     else:
-        # First a filter without branches, all loads in flight at once; then the claims. What passes is an arc, so that
-        # its weight is at hand; ids and arcs of a row both fit the queue's type, relative to the row.
+        # First a filter without branches, with all loads in flight at once; then the claims. The filter keeps arcs, so
+        # that weights are at hand; ids and arcs of a row both fit the queue's type, relative to the row.
         while begin < end:
             stop = min(end, begin + BATCH)
             kept = tail
             for arc in range(begin, stop):
                 store(private, kept, arc - begin)
                 kept += np.int64(wants_at(S, K, np.int64(load(targets, arc))))
-            if contested:  # lines come from other cores: all at once, and not each when its swap waits for it
+            if contested:  # lines come from other cores: request all at once, instead of each when its swap needs it
                 for position in range(tail, kept):
                     prefetch_claim(S, np.int64(load(targets, begin + np.int64(load(private, position)))))
             for position in range(tail, kept):
@@ -88,14 +89,14 @@ def push_row(S, E, K, u, begin, end, graph, private, tail, contested):
 
 @inline
 def prefetch_row(graph, private, position):
-    """Ask for the first arcs of a vertex of the frontier."""
+    """Prefetch the first arcs of a vertex of the frontier."""
     offsets, targets, weights, in_offsets = graph
     prefetch(targets, first_arc(offsets, np.int64(load(private, position))))
 
 
 @inline
 def prefetch_claims(S, graph, private, position):
-    """Ask for the lines that claims along the first arcs of a short row write to."""
+    """Prefetch the lines that claims along the first arcs of a short row write to."""
     offsets, targets, weights, in_offsets = graph
     u = np.int64(load(private, position))
     begin, end = first_arc(offsets, u), first_arc(offsets, u + 1)
@@ -108,7 +109,7 @@ def prefetch_claims(S, graph, private, position):
 def push_windows(
     S, E, K, graph, private, base, tail, hubs, has_hubs, counters, cursors, memory, thread, threads, number, share,
 ):  # fmt: skip
-    """Claim along the arcs of all windows, one's own first and then what others have left: ``(tail, arcs)``."""
+    """Claim along the arcs of all windows, first the own one and then the rest of others; return ``(tail, arcs)``."""
     offsets = graph[0]
     room = offsets.size - 1 + SLACK
     pushed = np.int64(0)
@@ -118,7 +119,7 @@ def push_windows(
             other -= threads
         last = published(memory, other, number, HIGH)
         cursor = ((number & 1) * threads + other) * LINE
-        newest = other * room + published(memory, other, number, LOW) + last - 1  # in the caches, so it comes first
+        newest = other * room + published(memory, other, number, LOW) + last - 1  # cached, so it comes first
         while load_relaxed(cursors, cursor) < last:
             taken = atomic_add(cursors, cursor, share)
             for position in range(taken, min(taken + share, last)):
@@ -138,9 +139,9 @@ def push_windows(
 
 @inline
 def push_even(S, E, K, graph, private, base, tail, memory, thread, threads, number, size):
-    """Claim along the arcs of an even share of all windows, put in a row: ``(tail, arcs)``.
+    """Claim along the arcs of an even share of the concatenated windows; return ``(tail, arcs)``.
 
-    For small frontiers and few threads: no cursor is shared, and nobody looks for what others have left.
+    For small frontiers and few threads: no cursor is shared, and no thread takes over work of others.
     """
     offsets = graph[0]
     room = offsets.size - 1 + SLACK
@@ -198,10 +199,10 @@ def window_arcs(offsets, private, first, last):
 
 @inline
 def push_window(S, E, K, graph, private, first, last, base, tail):
-    """Claim along the arcs of one window where no other thread runs: ``(tail, arcs)``."""
+    """Claim along the arcs of one window while no other thread runs; return ``(tail, arcs)``."""
     offsets = graph[0]
     pushed = np.int64(0)
-    for position in range(last - 1, first - 1, -1):  # the newest is in the caches
+    for position in range(last - 1, first - 1, -1):  # the newest entry is in the caches
         if position - AHEAD >= first:
             prefetch_row(graph, private, position - AHEAD)
         u = np.int64(load(private, position))
@@ -213,7 +214,7 @@ def push_window(S, E, K, graph, private, first, last, base, tail):
 
 @inline
 def list_frontier(graph, private, first, last, following, counters):
-    """The frontier of all threads as one; a vertex stands in one window only, that of who claimed it. Its degrees."""
+    """List the frontier of all threads; a vertex is only in the window of its claimer. Return its degrees."""
     offsets, targets, weights, in_offsets = graph
     out = inn = np.int64(0)
     at = reserve(counters, QUEUE, last - first)

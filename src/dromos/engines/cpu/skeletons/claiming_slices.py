@@ -1,14 +1,14 @@
-"""Traversals in which a vertex takes one message and is then done, over the slices of a part: BFS and its kin.
+"""Traversals in which a vertex receives one message and is then done, over the slices of a part: BFS and its kin.
 
-A slice is as in ``slices``. ``wanting`` has a bit for every vertex of the graph: of the part's own (``first..last``)
-whether they still want a message, of the others whether they may and were not told one by this part. ``front`` is the
-frontier of all parts in bits. A vertex is written as soon as its message comes, since nobody looks at it before the
-superstep is over: a source is in the frontier, and wants no message.
+A slice is as in ``slices``. ``wanting`` has a bit for every vertex of the graph. For the part's own vertices
+(``first..last``) it means that they still want a message; for others, that they may want one and this part has not sent
+one. ``front`` is the frontier of all parts as bits. A vertex is written as soon as its message arrives, since it is not
+read before the superstep is over: sources are in the frontier, and want no message.
 
-Shared memory. *Push*: the bit of ``wanting`` decides who gives a vertex its message. One thread clears it, by an
-atomic, and that one alone writes the vertex and queues it, in ``queue`` or, for the vertices of other parts, with the
-message in ``A``, in ``away``. *Pull*: a word of the bitmaps belongs to the thread that took it; of others' words only
-``front`` is read. Slices come one after the other, so no word is shared between two of them.
+Shared memory. *Push*: the bit of ``wanting`` decides which thread gives a vertex its message. One thread clears it with
+an atomic, and only that thread writes the vertex and queues it: in ``queue`` or, for the vertices of other parts, in
+``away``, with the message in ``A``. *Pull*: a word of the bitmaps belongs to the thread that took it; of the other
+words, only those of ``front`` are read. Slices come one after the other, so no word is shared between two of them.
 """
 
 # mypy: ignore-errors
@@ -59,8 +59,8 @@ from dromos.jit import LINE, barrier, inline, kernel, publish, published
 # ---- everything above is replaced by a program's own hooks
 
 CLAIMED, OPEN_STARTS = 0, 2  # words of a thread's report
-SHORT = 12  # a row up to this length is looked at arc by arc
-LONG = 256  # where rows are longer on average, a thread takes one word at a time in a pull
+SHORT = 12  # a row up to this length is processed arc by arc
+LONG = 256  # if rows are longer on average, a thread takes one word at a time in a pull
 WORDS = 16  # words of 64 vertices that a thread takes at a time in a pull
 BIT = np.uint64(1)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -74,7 +74,7 @@ def is_set(bits, v):
 
 @inline
 def take_bit(bits, v, contested):
-    """Clear the bit of ``v``; whether it was set. ``contested``: other threads may be at the same word."""
+    """Clear the bit of ``v``; return whether it was set. ``contested``: other threads may use the same word."""
     mask = BIT << np.uint64(v & 63)
     if contested:
         return (atomic_and(bits, v >> 6, ~mask) & mask) != np.uint64(0)
@@ -95,10 +95,10 @@ def within(word, bits, first, last):
 
 @kernel
 def start_claims(thread, threads, first, last, own_only, S, K, offsets, wanting, lists, buffers, counters, report):
-    """Initial state of all vertices, who wants a message, and the first frontier: the own vertices, and the others'.
+    """Set the initial state of all vertices, the wanting bits, and the first frontier: own vertices, and others'.
 
-    ``own_only``: nobody reads the fields of other parts' vertices, nor does ``start``. Only those of them that are in
-    the first frontier get a state, to see whether they want a message; of all others it is taken for granted.
+    ``own_only``: no function reads the fields of other parts' vertices, not even ``start``. Only those of them that are
+    in the first frontier get a state, to see whether they want a message; all others are assumed to want one.
     """
     n = K[1]
     words = (n + 63) >> 6
@@ -142,7 +142,7 @@ def start_claims(thread, threads, first, last, own_only, S, K, offsets, wanting,
 
 @inline
 def give(S, E, K, A, first, last, leads, u, v, arc, weights, offsets, lists, counters, buffers, base, filled):
-    """Give ``v``, whose bit was taken, the message along an arc; what the buffers hold now, and the out-degrees."""
+    """Give ``v``, whose bit was taken, the message along an arc; return what the buffers hold, and the out-degrees."""
     held, gone, out = filled
     message = compute_at(S, E, K, u, v, arc, weight_at(weights, arc))
     if first <= v < last:
@@ -175,7 +175,7 @@ def push_row(
                     S, E, K, A, first, last, leads, u, v, arc, weights, offsets, lists, counters, buffers, base, filled
                 )
         return filled
-    # First a filter without branches, all loads in flight at once; then those that passed.
+    # First a filter without branches, with all loads in flight at once; then the arcs that passed.
     passed = buffers[2]
     while begin < end:
         stop = min(end, begin + BLOCK)
@@ -199,9 +199,9 @@ def push_claims(
     thread, threads, piece, first, last, leads, S, E, K, A, offsets, wanting, rows, size, lists, hubs, buffers,
     counters, memory, report,
 ):  # fmt: skip
-    """The vertices ``rows[:size]`` send along their arcs in a slice; ``lists`` are the queue and ``away``.
+    """Send from the vertices ``rows[:size]`` along their arcs in a slice; ``lists`` are the queue and ``away``.
 
-    ``leads``: this part writes the vertices of other parts too; no messages are kept.
+    ``leads``: this part also writes the vertices of other parts; no messages are kept.
     """
     start, row_offsets, ends, weights = piece
     shift = first_arc(row_offsets, 0)
@@ -245,10 +245,10 @@ def pull_claims(
     thread, threads, piece, lacks_arcs, first, last, S, E, K, A, offsets, front, wanting, following, away, buffer,
     counters, report,
 ):  # fmt: skip
-    """Every vertex of a slice that wants a message looks for one in-neighbour in ``front``.
+    """Find one in-neighbor in ``front`` for every vertex of a slice that wants a message.
 
-    ``lacks_arcs``: any row may be a piece of one; else the first and the last alone. Vertices of other parts get their
-    message by way of ``A`` and ``away``, as in a push.
+    ``lacks_arcs``: any row may be a piece of one; otherwise only the first and the last. Vertices of other parts get
+    their message through ``A`` and ``away``, as in a push.
     """
     start, row_offsets, sources, weights = piece
     shift = first_arc(row_offsets, 0)
@@ -302,7 +302,7 @@ def pull_claims(
 
 @kernel
 def receive_claims(thread, threads, ids, messages, S, K, offsets, wanting, queue, buffer, counters, report):
-    """Messages of other parts to own vertices, no vertex twice: ``messages[i]`` is the one to ``ids[i]``."""
+    """Apply other parts' messages to own vertices, at most one per vertex: ``messages[i]`` is for ``ids[i]``."""
     contested = threads > 1
     base = thread * BLOCK
     held = out = 0
@@ -318,7 +318,7 @@ def receive_claims(thread, threads, ids, messages, S, K, offsets, wanting, queue
 
 @kernel
 def take_marks(thread, threads, first, last, marks, front, wanting):
-    """The frontier of the part of ``first..last``, in the words that hold them; who is in it wants no message."""
+    """Copy the frontier of the part of ``first..last`` from ``marks``; vertices in it want no message."""
     low = first >> 6
     for index in range(marks.size * thread // threads, marks.size * (thread + 1) // threads):
         w, word = low + index, load(marks, index)

@@ -1,6 +1,6 @@
-"""Traversals in which a vertex takes one message: words of a bitmap pulled, bitmaps from a queue and back.
+"""Traversals in which a vertex receives one message: words of a bitmap pulled, and conversions of queue and bitmap.
 
-How memory is shared, and why that is right, stands in :mod:`dromos.engines.cpu.skeletons.claiming`.
+:mod:`dromos.engines.cpu.skeletons.claiming` explains how memory is shared, and why that is correct.
 """
 
 # mypy: ignore-errors
@@ -22,7 +22,7 @@ BIT = np.uint64(1)
 
 @inline
 def wanting_word(S, K, first, count):
-    """Who of the vertices ``first .. first + count``, 64 at most, still wants a message."""
+    """The bits of the vertices ``first .. first + count``, 64 at most, that still want a message."""
     low = high = np.uint32(0)
     if count == 64:  # halves of 32 bits fill vectors of 32-bit fields
         for b in range(32):
@@ -40,10 +40,10 @@ def wanting_word(S, K, first, count):
 def to_bits(
     S, K, n, private, base, low, high, size, reachable, front, marks, wanting, memory, thread, threads, number
 ):  # fmt: skip
-    """The queue as the bitmap ``front``, and in ``wanting`` who still wants a message; the last barrier's number.
+    """Convert the queue to the bitmap ``front``, and set the bits of ``wanting``; return the last barrier's number.
 
-    A frontier with more vertices than there are words is marked by each thread in a bitmap of its own: atomics on words
-    that all threads write to would take longer than the level itself.
+    If a frontier has more vertices than there are words, each thread marks its share in its own bitmap: atomics on
+    words that all threads write would take longer than the level itself.
     """
     words = (n + 63) >> 6
     first, last = words * thread // threads, words * (thread + 1) // threads
@@ -78,7 +78,7 @@ def to_bits(
 
 @inline
 def prefetch_rows(wanting, w, in_offsets, sources):
-    """Ask for the rows of all vertices of a word that want a message."""
+    """Prefetch the rows of all vertices of a word that want a message."""
     rest = load(wanting, w)
     while rest != np.uint64(0):
         prefetch(sources, first_arc(in_offsets, (w << 6) + np.int64(trailing_zeros(rest))))
@@ -87,7 +87,7 @@ def prefetch_rows(wanting, w, in_offsets, sources):
 
 @inline
 def pull_words(S, E, K, graph, in_graph, front, following, wanting, counters, which):
-    """Every vertex that wants a message looks for one in-neighbour in ``front``: ``(found, arcs looked at, arcs)``.
+    """Find one in-neighbor in ``front`` for every vertex that wants a message: ``(found, arcs looked at, arcs)``.
 
     ``front`` (read), ``following`` (written) and ``wanting`` are bitmaps; the arcs are those of the vertices found.
     """
@@ -102,7 +102,7 @@ def pull_words(S, E, K, graph, in_graph, front, following, wanting, counters, wh
         last = min(first + WORDS, words)
         prefetch_rows(wanting, first, in_offsets, sources)
         for w in range(first, last):
-            if w + 1 < last:  # they come while this word's rows are looked through
+            if w + 1 < last:  # they arrive while this word's rows are processed
                 prefetch_rows(wanting, w + 1, in_offsets, sources)
             open_bits = load(wanting, w)
             claimed = np.uint64(0)
@@ -128,7 +128,7 @@ def pull_words(S, E, K, graph, in_graph, front, following, wanting, counters, wh
 
 @inline
 def to_queue(front, private, base, tail, thread, threads):
-    """A thread's share of the bitmap ``front``, listed in ``private`` from ``tail`` on; the new tail."""
+    """List a thread's share of the bitmap ``front`` in ``private`` from ``tail`` on; return the new tail."""
     words = front.size
     for w in range(words * thread // threads, words * (thread + 1) // threads):
         rest = load(front, w)

@@ -1,5 +1,5 @@
-"""What all skeletons share, and no program's hooks have a part in: locks, queues that several threads fill, and
-dealing out work."""
+"""What all skeletons share and what depends on no hooks: locks, queues that several threads fill, and dealing out
+work."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -19,26 +19,26 @@ from dromos.intrinsics import (
 )  # fmt: skip
 from dromos.jit import LINE, inline
 
-BLOCK = 256  # entries that a thread gathers before it reserves room in a shared queue
+BLOCK = 256  # entries that a thread buffers before it reserves room in a shared queue
 CHUNK = 64  # vertices that a thread takes at a time
-ROWS = 1024  # vertices that a thread takes at a time where it passes over all of them
-HUB = 16384  # a longer row is cut into pieces, so that it does not stall a thread
+ROWS = 1024  # vertices that a thread takes at a time in a pass over all of them
+HUB = 16384  # a longer row is split into pieces, so that it does not stall a thread
 PIECE = 4096
 FOLD = 64  # vertices whose reductions are folded into one place; threads take whole numbers of such blocks
 ONE = np.uint8(1)
 SWAPS_WAIT = platform.machine() in ("x86_64", "AMD64")  # a compare-and-swap waits for all stores before it
 
-# Counters of the team, a line each: four cursors that threads take work from, three sizes, and the stop flag.
+# Counters of the team, a cache line each: four cursors that threads take work from, three sizes, and the stop flag.
 FIRST, SECOND, THIRD, HUBS, HUB_COUNT, QUEUE, TOUCHED, STOP = range(8)
 NO_MORE = np.int64(1) << np.int64(62)
 
-# What a thread reports, in int64 words of its own line; a skeleton may add words of its own.
+# What a thread reports, in int64 words of its own line; a skeleton may add more words.
 MESSAGES, OUT_DEGREES, IN_DEGREES, OVERFLOWS = range(4)
 
 
 @inline
 def first_arc(offsets, v):
-    """Where the row of ``v`` begins; offsets may be of 4 or 8 bytes."""
+    """Where the row of ``v`` begins; offsets may have 4 or 8 bytes."""
     return np.int64(load(offsets, v))
 
 
@@ -67,7 +67,7 @@ def unlock(locks, v):
 
 @inline
 def append(queue, counters, which, buffer, base, held, v):
-    """Put ``v`` into a shared queue by way of the thread's buffer; the number held there now."""
+    """Put ``v`` into a shared queue through the thread's buffer; return the number of buffered entries."""
     buffer[base + held] = v
     held += 1
     if held == BLOCK:
@@ -85,7 +85,7 @@ def flush(queue, counters, which, buffer, base, held):
 
 @inline
 def take_work(counters, which, size):
-    """The first of the next ``size`` items that nobody has taken; beyond all of them once the team is to stop."""
+    """The first of the next ``size`` items that no thread has taken; past the end once the team is to stop."""
     if load_relaxed(counters, STOP * LINE) != 0:
         return NO_MORE
     return atomic_add(counters, which * LINE, size)
@@ -93,15 +93,15 @@ def take_work(counters, which, size):
 
 @inline
 def reserve(counters, which, size):
-    """Room for ``size`` entries in a shared queue: the position of the first."""
+    """Reserve ``size`` entries in a shared queue; return the position of the first."""
     return atomic_add(counters, which * LINE, size)
 
 
 @inline
 def take_piece(counters, hubs, offsets):
-    """A piece of a hub's row that nobody has taken: the vertex and its arcs; the vertex is -1 where none is left.
+    """A piece of a hub's row that no thread has taken: the vertex and its arcs; the vertex is -1 if none is left.
 
-    The pieces of all hubs are numbered through; a number is found again by walking the few hubs.
+    The pieces of all hubs are numbered consecutively; a number is located by walking the few hubs.
     """
     count = load_relaxed(counters, HUB_COUNT * LINE)
     piece = take_work(counters, HUBS, 1) if count > 0 else NO_MORE

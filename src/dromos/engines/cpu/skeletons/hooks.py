@@ -1,8 +1,8 @@
-"""An example of the hooks that a program brings, so that the skeletons are whole modules to editors and linters.
+"""An example of the hooks that a program supplies, so that the skeletons are complete modules for editors and linters.
 
-It is what :func:`dromos.codegen.python.hooks_text` writes for a program, said for one program in general terms; the
-tests hold it to the same names. S, O, D are tuples of fields (now, before, to be written); A the accumulators; E the
-edge fields; K the context: superstep, sizes, degrees, parameters, reductions.
+:func:`dromos.codegen.python.hooks_text` writes such hooks for a program; the tests check that the names are the same.
+S, O, D are tuples of fields (now, before, to be written); A the accumulators; E the edge fields; K the context:
+superstep, sizes, degrees, parameters, reductions.
 """
 
 # mypy: ignore-errors
@@ -13,15 +13,15 @@ OFFERED = False
 SENDS_ALWAYS = WANTS_ALWAYS = REVISITS = True
 
 
-PRIORITY = 0  # the slot of the field that vertices are ordered by
+PRIORITY = 0  # the slot of the field that orders the vertices
 
 
 def bucket(value, scale):
-    """The bin of a value of that field."""
+    """The bin of a value of the ordering field."""
 
 
 def compute_from(value, S, E, K, u, v, arc, weight):
-    """The message along an arc whose source has ``value`` in that field."""
+    """The message along an arc whose source has ``value`` in the ordering field."""
 
 
 def init_store(D, S, K, v):
@@ -45,11 +45,11 @@ def compute_at(S, E, K, u, v, arc, weight):
 
 
 def sent_store(D, S, K, v):
-    """What becomes of ``v`` once it has sent; whether every integer fitted."""
+    """Store the state of ``v`` after it has sent; return whether every integer fitted."""
 
 
 def update_store(D, S, K, v, message):
-    """Store the new state of ``v``; whether every integer fitted."""
+    """Store the new state of ``v``; return whether every integer fitted."""
 
 
 def active_at(O, S, K, v):
@@ -69,7 +69,7 @@ def weight_at(weights, arc):
 
 
 def weight_one():
-    """A weight of the graph's type, for messages that do not look at it."""
+    """A weight of the graph's type, for messages that do not read it."""
 
 
 def identity():
@@ -77,7 +77,7 @@ def identity():
 
 
 def merge(a, b):
-    """Two messages as one."""
+    """Merge two messages."""
 
 
 def load_message(A, v):
@@ -109,15 +109,15 @@ def changes(S, K, v, message):
 
 
 def wants_settled(S, K, v):
-    """As ``wants_at``, while nobody writes ``v``."""
+    """As ``wants_at``, while no thread writes ``v``."""
 
 
 def prefetch_claim(S, v):
-    """Ask for what :func:`claim_store` writes, as the only one who has it."""
+    """Prefetch what :func:`claim_store` writes, for exclusive access."""
 
 
 def claim_store(S, K, v, message, contested):
-    """Give ``v`` its one message unless it has one; whether it was this one. ``contested``: others may try too."""
+    """Give ``v`` its one message unless it has one; return whether it did. ``contested``: other threads may try too."""
 
 
 def reduce_start():
@@ -129,11 +129,11 @@ def reduce_fold(R, O, S, K, v):
 
 
 def reduce_fold_from(R, H, S, K, v):
-    """The reductions with ``v`` folded in, which held the values ``H`` before."""
+    """The reductions with ``v``, which held the values ``H`` before, folded in."""
 
 
 def reduce_fold_stored(R, sums, place):
-    """The reductions with those of a block folded in, which :func:`reduce_store` has stored."""
+    """The reductions with those of a block, stored by :func:`reduce_store`, folded in."""
 
 
 def with_reductions(K, R):

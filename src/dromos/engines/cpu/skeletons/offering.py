@@ -1,20 +1,20 @@
 """A pull of messages that depend on their source alone: made once per vertex, gathered along the in-arcs.
 
-A vertex outside the frontier offers the identity, so the gathering loop asks nothing; and since it reads only the
+A vertex outside the frontier offers the identity, so the gathering loop has no conditions. Since it reads only the
 offers, a vertex is updated in place as soon as its row is done, with its old state in registers.
 
 Shared memory. ``M`` are the offers of this superstep, only read; ``N`` those of the next, each written by the thread
-that took the vertex. Long rows are gathered in pieces, whose messages wait in ``parts`` and are merged in the order of
-the arcs: what comes out depends on the graph alone, not on the number of threads. So it is with the reductions: each
-block of ``FOLD`` vertices has its place in ``sums``, and so has each hub, behind those; they are folded share by share.
+that took the vertex. Long rows are gathered in pieces, whose messages are kept in ``parts`` and merged in the order of
+the arcs: the result depends on the graph alone, not on the number of threads. The same holds for reductions: each
+block of ``FOLD`` vertices has its place in ``sums``, followed by a place for each hub; they are folded share by share.
 
-Where all vertices are always active, several supersteps run in one call: ``M`` and ``N`` change places behind a
-barrier, and every thread folds the same reductions, so that all decide alike whether to go on.
+If all vertices are always active, several supersteps run in one call: ``M`` and ``N`` are swapped after a barrier, and
+every thread folds the same reductions, so that all make the same decision whether to go on.
 
-*In place*, ``N`` is ``M``: a new offer is seen by all who gather after it. That is for programs in which a field moves
-one way by messages of one word; there an offer that was taken before does no harm, so it may stay. Who takes an older
-offer misses nothing: its vertex is active, so there is another pass, in which all gather again, behind the end of this
-call. Offers are read and written by relaxed atomics for that.
+*In place*, ``N`` is ``M``: a new offer is seen by all gathers after it. That is for programs in which a field changes
+monotonically by messages of one word. There an offer that was already used does no harm, so it may stay. A thread that
+uses an older offer misses nothing: the offering vertex is active, so there is another pass after the end of this call,
+in which all vertices gather again. Offers are read and written by relaxed atomics for that.
 """
 
 # mypy: ignore-errors
@@ -73,19 +73,19 @@ from dromos.jit import LINE, barrier, inline, kernel, publish, published
 
 # ---- everything above is replaced by a program's own hooks
 
-STEPS = 4  # what a thread reports beside the others: the supersteps done
-SHARES = 64  # of all places, in which their reductions are folded: the same for any number of threads
-# Vertices that a thread takes at a time: first many, towards the end few. To take some is an atomic on a line that all
-# threads write, some 70 ns with 16 of them, so there are to be few such turns. More where rows are short: they weigh
-# alike.
+STEPS = 4  # word of a thread's report: the supersteps done
+SHARES = 64  # groups of places whose reductions are folded together: the same for any number of threads
+# Vertices that a thread takes at a time: first many, towards the end few. Each turn is an atomic on a line that all
+# threads write, some 70 ns with 16 of them, so turns should be few. A turn has more vertices if rows are short, for
+# about as much work.
 MANY, MANY_SHORT = 1024, 4096
 SHORT = 8  # arcs of a row, on average
-TURNS = 4  # of each thread, if all that is left were dealt as it is now
+TURNS = 4  # turns of each thread, if the rest were dealt in pieces of the present size
 
 
 @inline
 def take_rows(counters, which, n, arcs, threads):
-    """The next vertices that nobody has taken, ``first..last``; none are left if ``first`` is not below ``n``.
+    """The next vertices that no thread has taken, ``first..last``; none are left if ``first`` is not below ``n``.
 
     ``n`` rows have ``arcs`` arcs.
     """
@@ -98,7 +98,7 @@ def take_rows(counters, which, n, arcs, threads):
 
 @inline
 def fold_shares(sums, places, thread, threads):
-    """Fold the reductions of all places into those of ``SHARES`` shares, which lie behind the places."""
+    """Fold the reductions of all places into those of ``SHARES`` shares, which are stored after the places."""
     for share in range(thread, SHARES, threads):
         R = reduce_start()
         for place in range(places * share // SHARES, places * (share + 1) // SHARES):
@@ -108,7 +108,7 @@ def fold_shares(sums, places, thread, threads):
 
 @inline
 def fold_all(sums, places):
-    """The reductions of all shares as one."""
+    """The reductions over all shares."""
     R = reduce_start()
     for share in range(SHARES):
         R = reduce_fold_stored(R, sums, places + share)
@@ -117,7 +117,7 @@ def fold_all(sums, places):
 
 @inline
 def settle(S, E, K, N, in_place, member, stamp, v, message):
-    """Update ``v`` by its merged message; whether every number fitted, whether it is active, its state before."""
+    """Update ``v`` by its merged message; return whether every number fitted, if it is active, its state before."""
     before = old_values(S, v)
     fits = True
     if HAS_SENT and (ALWAYS_ACTIVE or load(member, v) == stamp):
@@ -134,7 +134,7 @@ def settle(S, E, K, N, in_place, member, stamp, v, message):
 
 @inline
 def make_offers(S, E, K, M, member, stamp, n, thread, threads):
-    """The offers of a thread's share of the vertices."""
+    """Compute the offers of a thread's share of the vertices."""
     for u in range(n * thread // threads, n * (thread + 1) // threads):
         if ALWAYS_ACTIVE or load(member, u) == stamp:
             store_message(M, u, compute_at(S, E, K, u, u, np.int64(0), weight_one()))
@@ -144,7 +144,7 @@ def make_offers(S, E, K, M, member, stamp, n, thread, threads):
 
 @inline
 def gather_pieces(M, in_offsets, sources, parts, hubs, pieces, counters, which):
-    """Gather pieces of the hubs' rows that nobody has taken, into ``parts``."""
+    """Gather pieces of the hubs' rows that no thread has taken, into ``parts``."""
     hub = np.int64(0)
     while hubs.size:
         piece = take_work(counters, which, 1)
@@ -160,7 +160,7 @@ def gather_pieces(M, in_offsets, sources, parts, hubs, pieces, counters, which):
 
 @inline
 def settle_hub(S, E, K, N, in_place, member, stamp, in_offsets, parts, hubs, pieces, hub, sums, place):
-    """Update a hub by the messages of its pieces: whether every number fitted, whether it is active, its messages."""
+    """Update a hub by the messages of its pieces; return whether every number fitted, if it is active, messages."""
     v = np.int64(load(hubs, hub))
     message, messages = identity(), np.int64(0)
     if WANTS_ALWAYS or wants_at(S, K, v):
@@ -177,10 +177,10 @@ def pull(
     thread, threads, graph, in_graph, S, E, K, M, N, in_place, fresh, parts, hubs, pieces, member, stamp, following,
     buffer, counters, memory, report, sums, horizon, times,
 ):  # fmt: skip
-    """One superstep, or up to ``horizon`` where all vertices are active for ever and offers are made early.
+    """Run one superstep, or up to ``horizon`` if all vertices are always active and offers are made early.
 
-    ``fresh``: ``M`` is made first; otherwise the superstep before has left it in its ``N``. ``hubs`` are the vertices
-    with long rows; the pieces of ``hubs[i]`` have the numbers from ``pieces[i]`` on. ``sums`` has a place for each
+    ``fresh``: ``M`` is computed first; otherwise the previous superstep has left it in its ``N``. ``hubs`` are the
+    vertices with long rows; the pieces of ``hubs[i]`` are numbered from ``pieces[i]`` on. ``sums`` has a place for each
     block and each hub, then ``SHARES``, and one for the reductions of the last superstep. ``times`` gets the clock at
     the beginning of each superstep, and at the end.
     """
@@ -201,7 +201,7 @@ def pull(
         number += 1
         barrier(memory, thread, threads, number)
     while True:
-        # two pairs of cursors in turn: all threads have left the other pair at a barrier, and come to it behind another
+        # two pairs of cursors in turn: all threads left the other pair at one barrier, and reach it after another
         rows, long_rows = (FIRST, HUBS) if steps & 1 == 0 else (SECOND, THIRD)
         if thread == 0:
             store_relaxed(counters, (SECOND if steps & 1 == 0 else FIRST) * LINE, np.int64(0))

@@ -1,8 +1,8 @@
 """The pull of ``offering`` along arcs that are sorted by blocks of rows and tiles of sources (``arc_blocks``).
 
 For programs in which all vertices are always active and offers are made early. A thread takes a block, merges the
-messages of its rows tile by tile in memory of its own, ``merged``, and updates the rows. Hubs, whose rows are so long
-that others would wait for one thread, are in no block: they are gathered in pieces, as in ``offering``.
+messages of its rows tile by tile in its own section of ``merged``, and updates the rows. Hubs, whose rows are so long
+that the other threads would wait for one, are in no block: they are gathered in pieces, as in ``offering``.
 """
 
 # mypy: ignore-errors
@@ -58,11 +58,11 @@ def pull_blocks(
     thread, threads, in_graph, blocks, rows, longest, S, E, K, M, N, places, T, fresh, merged, parts, hubs, pieces,
     member, stamp, counters, memory, report, sums, horizon, times,
 ):  # fmt: skip
-    """Up to ``horizon`` supersteps; ``rows`` is the size of a thread's part of ``merged``.
+    """Run up to ``horizon`` supersteps; ``rows`` is the size of a thread's section of ``merged``.
 
-    ``places`` are those of the sources in the tiles, and ``T`` is for their messages; empty: by id.
-    ``hubs`` are the vertices with more than ``longest`` arcs. ``fresh``, ``parts``, ``pieces``, ``sums``, ``times`` and
-    the report are those of ``offering.pull``.
+    ``places`` are the places of the sources in the tiles, and ``T`` holds their messages; empty: by id. ``hubs`` are
+    the vertices with more than ``longest`` arcs. ``fresh``, ``parts``, ``pieces``, ``sums``, ``times`` and the report
+    are those of ``offering.pull``.
     """
     firsts, tiles = blocks[0], blocks[3]
     in_offsets, sources, in_weights = in_graph

@@ -16,7 +16,7 @@ from dromos.jit import inline
 def gather_offers(offers, sources, base, begin, end):
     """The merged offers of the sources of the arcs ``begin..end``, which are counted from ``base``.
 
-    In four chains, which do not wait for each other.
+    It merges in four chains, which do not wait for each other.
     """
     a = identity()
     b = identity()

@@ -1,23 +1,25 @@
 """Relaxation in the order of a field: delta-stepping, for programs that lower one field by a minimum.
 
-Vertices wait in bins by the value of the field; the lowest bin is emptied, again and again, by all threads together. A
-thread whose own part of the current bin stays small goes on with it alone, without a barrier (bucket fusion).
+Vertices wait in bins by the value of the field. All threads together empty the lowest bin again and again. A thread
+whose own part of the current bin stays small goes on with it alone, without a barrier (bucket fusion).
 
-Shared memory. The field is read by all (relaxed) and lowered by an atomic minimum. A reader may see an older, larger
-value: it then does work that is repeated, because whoever lowered the value has put the vertex into the right bin.
-There is no mark that could be missed: who lowers a value puts the vertex into a bin of its own, and either takes it out
-again itself, where it sees its own value, or all threads see it behind a barrier. So relaxed is enough.
-Bins are private: a ring of lists of blocks out of the thread's own pool. To empty a bin, each thread copies its part to
-its own window of ``window``, publishes the size, and after a barrier all take chunks of all windows. Two barriers a
-round; every decision is taken from published values. The ring holds the bins ``now .. now + bins - 1``. What belongs
-further away waits in one more list, with the lowest bin in it noted; it is sorted into the ring when that bin is
-reached, so the number of bins costs time, never rightness.
+Shared memory. The field is read by all threads (relaxed) and lowered by an atomic minimum. A reader may see an older,
+larger value: its work is then repeated, because the thread that lowered the value has put the vertex into the right
+bin. There is no mark that could be missed: a thread that lowers a value puts the vertex into one of its own bins.
+Either it takes the vertex out again itself, and sees its own value, or all threads see it after a barrier. So relaxed
+is enough.
 
-An entry whose value has fallen below the current bin is stale: it was put elsewhere when its value fell. Only where
-messages are smaller than what their source had (negative weights) is a value put into the current bin that belongs
-before it. From then on (BELOW) there is no order to go by, and values may fall for ever: nobody relaxes any more, all
-that waits is the next frontier, and the caller goes on without bins. Who does not see that flag yet has an older entry
-of the vertex; the newer one is in the bin of the thread that set the flag.
+Bins are private: a ring of lists of blocks from the thread's own pool. To empty a bin, each thread copies its part to
+its own window of ``window`` and publishes the size; after a barrier all threads take chunks of all windows. There are
+two barriers per round, and every decision is made from published values. The ring holds the bins ``now .. now + bins -
+1``. Later entries wait in one more list, whose lowest bin is recorded; the list is sorted into the ring when that bin
+is reached. So the number of bins affects time, never correctness.
+
+An entry whose value has fallen below the current bin is stale: it was put elsewhere when its value fell. Only if
+messages are smaller than their source's value (negative weights) is a value put into the current bin that belongs
+before it. From then on (BELOW) there is no order to follow, and values may fall forever. So no thread relaxes any more,
+all waiting vertices are the next frontier, and the caller goes on without bins. A thread that does not see that flag
+yet has an older entry of the vertex; the newer one is in the bin of the thread that set the flag.
 """
 
 # mypy: ignore-errors
@@ -32,15 +34,15 @@ from dromos.jit import LINE, barrier, inline, kernel, publish, published
 
 # ---- everything above is replaced by a program's own hooks
 
-ENTRIES = 64  # of a block
-ALONE = 1024  # a thread goes on alone with its own part of the bin while that is smaller
+ENTRIES = 64  # entries of a block
+ALONE = 1024  # a thread goes on alone with its own part of the bin while it is smaller than this
 LONG = 8  # arcs; a longer row is filtered first
 FILTER = 256  # arcs filtered at once
 NONE = np.int64(1) << np.int64(62)  # later than every bin
 STOPPED = -NONE  # before every bin
 ROUNDS, POOL_FULL = 4, 5  # words of a thread's report
 BELOW = 0  # counter: a value was put into a bin after its own
-# Words of a thread's bookkeeping. For each bin, and for what is beyond them, three follow: count, tail, first block.
+# Words of a thread's bookkeeping. Each bin, and the list beyond them, has three more: count, tail, first block.
 FREE, USED, FULL, BEYOND, BINS = 0, 1, 2, 3, 16
 
 
@@ -73,7 +75,7 @@ def put_in(books, pool, links, mine, blocks, slot, v):
 
 @inline
 def empty(books, pool, links, mine, slot, window, at):
-    """Copy bin ``slot`` to ``window[at:]``, give its blocks back; how many entries there were."""
+    """Copy bin ``slot`` to ``window[at:]`` and release its blocks; return the number of entries."""
     book, pool_base, link_base = mine
     entry = book + BINS + 3 * slot
     count = load(books, entry)
@@ -97,7 +99,7 @@ def empty(books, pool, links, mine, slot, window, at):
 
 @inline
 def put_by_bin(books, pool, links, mine, blocks, v, place, now, bins):
-    """Append ``v`` to the bin ``place``, which is ``now`` or a later one, or to what waits beyond the ring."""
+    """Append ``v`` to the bin ``place``, which is ``now`` or a later one, or to the list beyond the ring."""
     slot = place & (bins - 1)
     if place - now >= bins:
         slot = bins
@@ -107,10 +109,10 @@ def put_by_bin(books, pool, links, mine, blocks, v, place, now, bins):
 
 @inline
 def improve(S, before, books, pool, links, mine, blocks, counters, v, value, scale, now, bins):
-    """Lower the field of ``v``; if that succeeds, put it into its bin, unless it surely waits in that one.
+    """Lower the field of ``v``; if that succeeds, put it into its bin, unless it certainly waits there already.
 
-    It does if the old value belongs to the same bin, a later one than ``now``, and is not the one that ``v`` had
-    ``before`` this call: whoever lowered it put ``v`` there.
+    It does if the old value belongs to the same bin, that bin is later than ``now``, and the old value is not the one
+    that ``v`` had ``before`` this call: the thread that lowered it put ``v`` there.
     """
     old = atomic_min(S[PRIORITY], v, value)
     if value < old:
@@ -127,7 +129,7 @@ def relax(
     S, before, E, K, u, now, offsets, targets, weights, scale, bins, candidates, values, spare, books, pool, links,
     mine, blocks, counters,
 ):  # fmt: skip
-    """Send along all arcs of ``u``, unless its value belongs to an earlier bin by now, or there is no order left."""
+    """Send along all arcs of ``u``, unless its value now belongs to an earlier bin, or there is no order left."""
     if load_relaxed(counters, BELOW * LINE) != 0:
         put_in(books, pool, links, mine, blocks, now & (bins - 1), u)
         return np.int64(0)
@@ -145,7 +147,7 @@ def relax(
                 )  # fmt: skip
         return end - begin
     first = begin
-    while first < end:  # a filter without branches, all loads in flight at once; then what passed it
+    while first < end:  # a filter without branches, with all loads in flight at once; then the arcs that passed
         last = min(end, first + FILTER)
         count = np.int64(0)
         for arc in range(first, last):
@@ -165,7 +167,7 @@ def relax(
 
 @inline
 def sort_in(S, books, pool, links, mine, blocks, window, here, scale, now, bins):
-    """Put what waits beyond the ring where it belongs; what has fallen below ``now`` was put elsewhere when it fell."""
+    """Sort the list beyond the ring into bins; entries whose value fell below ``now`` were put elsewhere then."""
     count = empty(books, pool, links, mine, bins, window, here)
     store(books, mine[0] + BEYOND, NONE)
     for position in range(count):
@@ -180,11 +182,11 @@ def settle_in_order(
     thread, threads, graph, S, before, E, K, scale, bins, queue, size, window, window_size, pool, links, blocks, books,
     candidates, values, member, following, counters, cursors, memory, horizon, report,
 ):  # fmt: skip
-    """From the frontier ``queue[:size]`` to the end, or for ``horizon`` rounds; then ``following`` is the frontier.
+    """Run from the frontier ``queue[:size]`` to the end, or for ``horizon`` rounds; then ``following`` is the frontier.
 
-    ``before`` is a copy of the field as it was. ``member`` is zero throughout, but for marking the frontier at the end.
-    ``report``: arcs looked at, and in the last words the rounds done and whether a pool was too small (then vertices
-    may have been forgotten).
+    ``before`` is a copy of the initial field. ``member`` is zero throughout, except for marking the frontier at the
+    end. ``report``: the arcs traversed, and in the last words the rounds done and whether a pool was too small (then
+    vertices may have been dropped).
     """
     offsets, targets, weights, in_offsets = graph
     book_size = BINS + 3 * (bins + 1)
@@ -198,7 +200,7 @@ def settle_in_order(
     store(books, book + BEYOND, NONE)
     for b in range(bins + 1):
         store(books, book + BINS + 3 * b, np.int64(0))
-    # the first bin of all: every thread looks at the whole (small) frontier, and takes its share of it
+    # the very first bin: every thread scans the whole (small) frontier, and takes its share of it
     now = NONE
     for position in range(size):
         now = min(now, bucket(S[PRIORITY][np.int64(load(queue, position))], scale))
@@ -245,7 +247,8 @@ def settle_in_order(
             while load_relaxed(cursors, other * LINE) < last:
                 taken = atomic_add(cursors, other * LINE, share)
                 for position in range(taken, min(taken + share, last)):
-                    # rows are short and scattered: ask for those to come (beyond the end stands anything)
+                    # rows are short and scattered: prefetch later ones (past the end, the window holds arbitrary
+                    # values)
                     later = np.int64(load(window, part + min(position + 16, last - 1)))
                     prefetch(offsets, later)
                     prefetch(S[PRIORITY], later)
@@ -258,7 +261,7 @@ def settle_in_order(
                         S, before, E, K, np.int64(load(window, part + position)), now, offsets, targets, weights, scale,
                         bins, candidates, values, spare, books, pool, links, mine, blocks, counters,
                     )  # fmt: skip
-        while True:  # alone with one's own part of the bin; the window behind this round's entries is free
+        while True:  # alone with its own part of the bin; the window after this round's entries is free
             left = load(books, book + BINS + 3 * slot)
             if left == 0 or left >= ALONE or load_relaxed(counters, BELOW * LINE) != 0:
                 break
@@ -270,7 +273,7 @@ def settle_in_order(
                 )  # fmt: skip
         rounds += 1
     out = inn = np.int64(0)
-    for b in range(bins + 1):  # what still waits is the next frontier, each vertex once
+    for b in range(bins + 1):  # all vertices that still wait are the next frontier, once each
         count = empty(books, pool, links, mine, np.int64(b), window, here)
         kept = np.int64(0)
         for position in range(count):

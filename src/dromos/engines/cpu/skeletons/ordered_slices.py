@@ -1,17 +1,18 @@
 """Relaxation in the order of a field on a part of a graph: delta-stepping over parts, for programs as in ``ordered``.
 
-Values below ``limit`` are *near*: the part's own vertices pass them on until none of them is left, without asking
-anybody. What is not near waits in ``far``. Values of other parts' vertices are copies: who lowers one puts the vertex
-into ``away``, and the owner is told the lowest value when all near vertices are done.
+Values below ``limit`` are *near*: the part's own vertices propagate them until none is left, without an exchange. Other
+vertices wait in ``far``. Values of other parts' vertices are copies: a thread that lowers one puts the vertex into
+``away``, and the owner gets the lowest value when all near vertices are done.
 
-*Shared*: all parts have the field and the marks in one memory, so a value is lowered where it is and nobody tells it.
-``away`` then holds who was marked for another part, ``v`` as far and ``-1 - v`` as near, and the owner is told that.
+*Shared*: all parts have the field and the marks in one memory, so a value is lowered in place and never sent. ``away``
+then holds the vertices that were marked for another part, ``v`` as far and ``-1 - v`` as near, and only these are sent
+to the owner.
 
-Shared memory. The field is read by all and lowered by an atomic minimum. ``marks[v]``: in no list (0), in ``far`` or
-``away`` (1), in a list of near vertices (2). A value is lowered before its mark is swapped, and read after its mark was
-swapped back, both with acquire and release: whoever swaps later sees what the other wrote, so no value is missed. A
-vertex that was near is never far again, since limits rise and values fall; its old entry in ``far`` is dropped by its
-mark.
+Shared memory. The field is read by all threads and lowered by an atomic minimum. ``marks[v]``: in no list (0), in
+``far`` or ``away`` (1), in a list of near vertices (2). A value is lowered before its mark is swapped, and read after
+its mark was swapped back, both with acquire and release: the later swap sees what the earlier thread wrote, so no value
+is missed. A vertex that was near is never far again, since limits rise and values fall; its old entry in ``far`` is
+dropped because of its mark.
 """
 
 # mypy: ignore-errors
@@ -46,8 +47,8 @@ from dromos.jit import LINE, barrier, inline, kernel
 
 # ---- everything above is replaced by a program's own hooks
 
-TURNS = 1024  # of one call, an even number: values may fall for ever, and somebody may ask to stop
-RELAXED = 0  # what a thread reports: the arcs that it looked at
+TURNS = 1024  # of one call, an even number: values may fall forever, and the run may be interrupted
+RELAXED = 0  # word of a thread's report: the arcs traversed
 NOWHERE, FAR, NEAR = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
@@ -56,10 +57,10 @@ def relax(
     thread, threads, piece, first, last, shared, S, E, K, limit, marks, near, following, far, away, size, buffers,
     counters, memory, least, report,
 ):  # fmt: skip
-    """Pass on the values of ``near[:size]`` and of all that become near by it; the rest goes to ``far`` or ``away``.
+    """Propagate the values of ``near[:size]`` and of all that become near by it; the rest goes to ``far`` or ``away``.
 
-    After ``TURNS`` some may be left in ``near``, for the next call. ``least`` has a line for each thread: the least
-    value of those that were marked as far.
+    After ``TURNS`` some may be left in ``near``, for the next call. ``least`` has a cache line for each thread: the
+    least value of the vertices that were marked as far.
     """
     start, offsets, ends, weights = piece
     shift = first_arc(offsets, 0)
@@ -124,7 +125,7 @@ def relax(
 
 @inline
 def owner_of(bounds, v):
-    """The part of ``v``: the last one that does not begin behind it."""
+    """The part of ``v``: the last one that does not begin after it."""
     low, high = np.int64(0), np.int64(bounds.size - 1)
     while high - low > 1:
         middle = (low + high) >> 1
@@ -137,10 +138,10 @@ def owner_of(bounds, v):
 
 @kernel
 def post(thread, threads, away, size, bounds, mail, cursors, places, report):
-    """Tell the owners who was marked; shared values only, for one thread.
+    """Notify the owners of their vertices that were marked; shared values only, for one thread.
 
-    ``mail`` has two places for each vertex, those of its owner, and ``cursors`` a line for each part: how many it was
-    told. Reports how many of them are near.
+    ``mail`` has two places for each vertex, in its owner's range, and ``cursors`` a cache line for each part: the
+    number of its entries. Reports how many of them are near.
     """
     parts = bounds.size - 1
     near = np.int64(0)
@@ -166,7 +167,7 @@ def post(thread, threads, away, size, bounds, mail, cursors, places, report):
 
 @kernel
 def collect(thread, threads, mail, begin, end, near, far, counters):
-    """Own vertices that other parts have marked; for one thread."""
+    """Take in own vertices that other parts have marked; for one thread."""
     size, waiting = load_relaxed(counters, QUEUE * LINE), load_relaxed(counters, THIRD * LINE)
     for index in range(begin, end):
         entry = np.int64(load(mail, index))
@@ -182,7 +183,7 @@ def collect(thread, threads, mail, begin, end, near, far, counters):
 
 @kernel
 def receive_values(thread, threads, ids, given, S, limit, marks, near, far, counters):
-    """Values that other parts tell of own vertices, no vertex twice; for one thread."""
+    """Merge the values of own vertices that other parts sent, at most one per vertex; for one thread."""
     values = S[PRIORITY]
     size, waiting = load_relaxed(counters, QUEUE * LINE), load_relaxed(counters, THIRD * LINE)
     for index in range(ids.size):
@@ -206,7 +207,7 @@ def receive_values(thread, threads, ids, given, S, limit, marks, near, far, coun
 
 @kernel
 def raise_limit(thread, threads, S, limit, marks, near, far, counters, least):
-    """Vertices of ``far`` with a value below a new limit are near; old entries are dropped; for one thread.
+    """Move vertices of ``far`` with a value below a new limit to ``near``; drop old entries; for one thread.
 
     ``least[0]`` is lowered to the least value that stays far.
     """
@@ -220,7 +221,7 @@ def raise_limit(thread, threads, S, limit, marks, near, far, counters, least):
             continue
         value = load_relaxed(values, v)
         if value < limit:
-            if atomic_swap_acq_rel(marks, v, NEAR) != NEAR:  # shared: another part may mark it, and tell
+            if atomic_swap_acq_rel(marks, v, NEAR) != NEAR:  # shared: another part may mark it, and notify this one
                 store(near, size, v)
                 size += 1
         else:
@@ -234,7 +235,7 @@ def raise_limit(thread, threads, S, limit, marks, near, far, counters, least):
 
 @kernel
 def survey(thread, threads, S, offsets, marks, near, size, far, waiting, least, report):
-    """The least value of all active vertices, how many they are, and their out-degrees; for one thread."""
+    """The least value of all active vertices, their number, and their out-degrees; for one thread."""
     values = S[PRIORITY]
     lowest = least[0]
     count = out = np.int64(0)

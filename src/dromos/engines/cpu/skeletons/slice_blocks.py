@@ -1,7 +1,7 @@
 """The pull of ``slices`` along rows that were sorted into blocks and tiles (``arc_blocks``).
 
-For programs in which all vertices are always active, want messages and are updated, and a message depends on its
-source alone: nobody is listed, and ``settle_part`` of ``slices`` takes the messages from ``A``.
+For programs in which all vertices are always active, want messages and are updated, and a message depends on its source
+alone: no vertices are listed, and ``settle_part`` of ``slices`` takes the messages from ``A``.
 """
 
 # mypy: ignore-errors
@@ -20,7 +20,7 @@ from dromos.jit import LINE, kernel
 
 @kernel
 def make_offers_in_order(thread, threads, places, S, E, K, offers):
-    """The messages of all vertices, each where its source is in the tiles."""
+    """Compute the messages of all vertices, each at the place of its source in the tiles."""
     for u in range(places.size * thread // threads, places.size * (thread + 1) // threads):
         place = load(places, u)
         if place != np.uint32(NOWHERE):
@@ -29,9 +29,9 @@ def make_offers_in_order(thread, threads, places, S, E, K, offers):
 
 @kernel
 def pull_sorted(thread, threads, start, blocks, rows, offers, A, merged, counters):
-    """Merge the messages to the rows of ``blocks``, of which the first is that of ``start``, into ``A``.
+    """Merge the messages to the rows of ``blocks``, the first of which is that of ``start``, into ``A``.
 
-    A thread takes a block, and merges tile by tile in memory of its own: ``rows`` places of ``merged``.
+    A thread takes a block, and merges tile by tile in its own ``rows`` places of ``merged``.
     """
     firsts, tiles = blocks[0], blocks[3]
     own = thread * rows

@@ -1,9 +1,9 @@
 """The halves of a superstep on a part of a graph: messages along the arcs of a slice, then the part's own vertices.
 
-A slice is ``(start, offsets, ends, weights)``: row ``r`` is that of vertex ``start + r``, and lies at
-``offsets[r] - offsets[0]``. It may hold a piece of a row, so a vertex may have a message from an earlier slice.
-``first..last`` are the part's own vertices; fields of others are copies. ``got[v] == 1`` marks who got a message and
-``member[v] == 1`` who is in the frontier: both are cleared by the caller, between kernels.
+A slice is ``(start, offsets, ends, weights)``: row ``r`` is that of vertex ``start + r``, and begins at ``offsets[r] -
+offsets[0]``. It may hold a piece of a row, so a vertex may have a message from an earlier slice. ``first..last`` are
+the part's own vertices; fields of other vertices are copies. ``got[v] == 1`` marks vertices that got a message, and
+``member[v] == 1`` vertices of the frontier. The caller clears both between kernels.
 """
 
 # mypy: ignore-errors
@@ -72,10 +72,10 @@ from dromos.jit import LINE, barrier, inline, kernel
 
 # ---- everything above is replaced by a program's own hooks
 
-LONG = 256  # arcs of a row, on average, from which on a pull deals out rows one by one
+LONG = 256  # average row length from which a pull deals out rows one by one
 SPAN = 1 << 16  # sources of a tile
-SEGMENT = 12  # arcs that take as long as going on to the next segment
-SUMMED = 4096  # vertices whose reductions are folded together: the same ones whatever the number of threads
+SEGMENT = 12  # arcs that cost as much as moving on to the next segment
+SUMMED = 4096  # vertices whose reductions are folded together, whatever the number of threads
 
 
 @inline
@@ -89,7 +89,7 @@ def reduce_block(O, S, K, first, last, block, sums):
 
 @kernel
 def start_part(thread, threads, first, last, S, K, queue, buffer, counters, memory, report, sums):
-    """Initial state of all vertices; the first frontier and the reductions of the own."""
+    """Set the initial state of all vertices; compute the first frontier and the reductions of the own vertices."""
     n = K[1]
     base = thread * BLOCK
     held = 0
@@ -111,7 +111,7 @@ def start_part(thread, threads, first, last, S, K, queue, buffer, counters, memo
 
 @kernel
 def list_wanting(thread, threads, first, last, S, K, found):
-    """Which of the own vertices can still use a message."""
+    """Find the own vertices that can still use a message."""
     count = last - first
     for v in range(first + count * thread // threads, first + count * (thread + 1) // threads):
         found[v - first] = WANTS_ALWAYS or wants_at(S, K, v)
@@ -119,14 +119,14 @@ def list_wanting(thread, threads, first, last, S, K, found):
 
 @inline
 def is_wanted(S, K, first, last, v):
-    """Whether ``v`` can use a message; of another part's vertex a copy may be too old to say so, unless declared."""
+    """Whether ``v`` can use a message; unless declared, always for other parts' vertices: copies may be outdated."""
     return WANTS_ALWAYS or (not WANTS_DECLARED and (v < first or v >= last)) or wants_at(S, K, v)
 
 
 @inline
 def push_row(S, E, K, A, locks, got, first, last, u, begin, end, ends, weights, listed, touched, counters, buffer, base,
              held):  # fmt: skip
-    """Send along the arcs ``begin..end`` of ``u``; what the buffer holds now, and how many messages there were."""
+    """Send along the arcs ``begin..end`` of ``u``; return the number of buffered vertices, and of messages."""
     sent = 0
     for arc in range(begin, end):
         v = np.int64(load(ends, arc))
@@ -147,7 +147,7 @@ def push_slice(
     thread, threads, piece, first, last, S, E, K, A, locks, got, everyone, rows, size, listed, touched, hubs, buffer,
     counters, memory, report,
 ):  # fmt: skip
-    """Own vertices that are active send along the out-arcs of a slice: those of ``rows``, or all (``everyone``)."""
+    """Send from the active own vertices (``rows``, or all if ``everyone``) along the out-arcs of a slice."""
     start, offsets, ends, weights = piece
     shift = first_arc(offsets, 0)
     base = thread * BLOCK
@@ -185,7 +185,7 @@ def push_slice(
 
 @kernel
 def make_offers(thread, threads, first, last, S, E, K, member, offers):
-    """The messages of ``first..last``, where they depend on their source alone; the identity where there is none."""
+    """Compute the messages of ``first..last`` if they depend on their source alone; the identity if there is none."""
     count = last - first
     for u in range(first + count * thread // threads, first + count * (thread + 1) // threads):
         if ALWAYS_ACTIVE or load(member, u) == ONE:
@@ -196,9 +196,9 @@ def make_offers(thread, threads, first, last, S, E, K, member, offers):
 
 @kernel
 def pull_slice(thread, threads, piece, first, last, S, E, K, A, got, member, offers, touched, buffer, counters, report):
-    """Vertices that want messages gather them along the in-arcs of a slice; each row belongs to one thread.
+    """Gather messages to the vertices that want them along the in-arcs of a slice; each row belongs to one thread.
 
-    Where all vertices are updated, nobody asks who of the own ones got a message, and none of them is listed.
+    If all vertices are updated, the own vertices that got a message need not be listed.
     """
     start, offsets, ends, weights = piece
     shift = first_arc(offsets, 0)
@@ -234,7 +234,7 @@ def pull_slice(thread, threads, piece, first, last, S, E, K, A, got, member, off
 
 @inline
 def segment_at(starts, thread, threads):
-    """The first segment of a thread, so that all have as much to do: a segment costs as much as some arcs."""
+    """The first segment of a thread, for an even share of the work: a segment costs as much as some arcs."""
     low, high = np.int64(0), np.int64(starts.size - 1)
     work = (np.int64(load(starts, high)) + SEGMENT * high) * thread // threads
     while low < high:
@@ -249,10 +249,10 @@ def segment_at(starts, thread, threads):
 @kernel
 def pull_tiles(thread, threads, start, offsets, tiles, first, last, S, K, A, got, offers, sums, touched, buffer,
                counters, memory, report):  # fmt: skip
-    """As ``pull_slice`` for offers, along rows that are cut into tiles of sources.
+    """As ``pull_slice`` for offers, along rows that are split into tiles of sources.
 
-    A thread takes an equal part of the segments, as they stand, and gathers into ``sums`` of its own; then
-    each row belongs to one thread. So the order of a row's messages depends on the number of threads alone.
+    Each thread takes an equal share of consecutive segments and gathers into its own ``sums``; then each row belongs to
+    one thread. So the order of a row's messages depends only on the number of threads.
     """
     rows, starts, sources = tiles
     own = thread * rows
@@ -304,9 +304,9 @@ def settle_part(
     thread, threads, first, last, S, O, K, A, got, member, queue, size, touched, count, following, buffer, counters,
     memory, report, sums,
 ):  # fmt: skip
-    """After the messages: what was sent is taken away, states are updated, the next frontier is made.
+    """After the messages: apply ``sent``, update states, and make the next frontier.
 
-    ``queue`` is the frontier (in ``member`` too, with ``sent``), ``touched`` who got a message; all of them own.
+    ``queue`` is the frontier (also in ``member``, with ``sent``), ``touched`` the vertices that got a message; all own.
     """
     base = thread * BLOCK
     held = 0
@@ -360,7 +360,7 @@ def settle_part(
 
 @kernel
 def start_edges(thread, threads, piece, S, E, K, report):
-    """Initial values of the edge fields of a slice."""
+    """Set the initial values of the edge fields of a slice."""
     start, offsets, ends, weights = piece
     shift = first_arc(offsets, 0)
     count = offsets.size - 1
@@ -374,7 +374,7 @@ def start_edges(thread, threads, piece, S, E, K, report):
 
 @kernel
 def write_edges(thread, threads, piece, first, last, S, O, E, K, everyone, rows, size, report):
-    """New values of the edge fields along a slice's arcs that ``rows`` (or all) sent along, from the fields ``O``."""
+    """Write the edge fields of a slice along the arcs from ``rows`` (or all), given the previous fields ``O``."""
     start, offsets, ends, weights = piece
     shift = first_arc(offsets, 0)
     count = offsets.size - 1 if everyone else size

@@ -1,14 +1,14 @@
 """One synchronous superstep, pushed or pulled: the general form that every program can take.
 
-Shared memory. In the message phase the fields are only read; ``A`` is merged into by atomics or under ``locks``.
-``load(got, v) == stamp`` marks who got a message in this superstep; the thread that sets it first puts ``v`` into
-``touched``. A barrier stands between phases. In the settling phase each vertex belongs to one thread.
-``load(member, v) == stamp`` marks
-the frontier of this superstep, ``stamp + 1`` that of the next (the stamps go round; the caller clears before they do).
-Both marks only say who queues a vertex. What they stand for is read behind a barrier, so relaxed is enough.
+Shared memory. In the message phase the fields are only read; messages are merged into ``A`` by atomics or under
+``locks``. ``load(got, v) == stamp`` marks vertices that got a message in this superstep; the thread that sets the mark
+first puts ``v`` into ``touched``. Phases are separated by a barrier. In the settling phase each vertex belongs to one
+thread. ``load(member, v) == stamp`` marks the frontier of this superstep, ``stamp + 1`` that of the next (stamps wrap
+around; the caller clears the marks before they do). Both marks only decide which thread queues a vertex. The data that
+they announce is read after a barrier, so relaxed is enough.
 
-Reductions are folded in blocks of ``FOLD`` vertices, each into its own place of ``sums``: the caller folds those in
-order, and the result does not depend on which thread took which vertices.
+Reductions are folded in blocks of ``FOLD`` vertices, each into its own place of ``sums``. The caller folds those in
+order, so the result does not depend on which thread took which vertices.
 """
 
 # mypy: ignore-errors
@@ -79,7 +79,7 @@ from dromos.jit import LINE, barrier, inline, kernel
 
 @inline
 def fold_range(O, S, K, first, last, sums):
-    """The reductions over the vertices ``first..last``, block by block."""
+    """Fold the reductions over the vertices ``first..last``, block by block."""
     for block in range(first, last, FOLD):
         R = reduce_start()
         for v in range(block, min(block + FOLD, last)):
@@ -89,8 +89,8 @@ def fold_range(O, S, K, first, last, sums):
 
 @kernel
 def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, counters, memory, report, sums):
-    """Initial state, first frontier and reductions. All vertices for ever need no queue and no ``member``; nor is
-    ``member`` written where it is empty."""
+    """Set the initial state, first frontier and reductions. If all vertices are always active, there is no queue and no
+    ``member``; an empty ``member`` is not written either."""
     offsets, targets, weights, in_offsets = graph
     n = offsets.size - 1
     first, last = fold_share(thread, threads, n)
@@ -102,13 +102,13 @@ def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, co
     out = inn = 0
     if HAS_REDUCTIONS:
         fold_range(S, S, K, first, last, sums)
-    if not ALWAYS_ACTIVE and member.size > 0:  # a loop of its own has no branch in it
+    if not ALWAYS_ACTIVE and member.size > 0:  # a separate loop has no branch in it
         for v in range(first, last):
             store(member, v, stamp if start_at(S, K, v) else np.uint8(0))
     for block in range(first, first if ALWAYS_ACTIVE else last, FOLD):
         stop = min(block + FOLD, last)
         some = False
-        for v in range(block, stop):  # few may start: look without a branch
+        for v in range(block, stop):  # few may start: check without a branch
             some |= start_at(S, K, v)
         for v in range(block, stop if some else block):
             if start_at(S, K, v):
@@ -117,7 +117,7 @@ def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, co
                 if in_offsets.size:
                     inn += first_arc(in_offsets, v + 1) - first_arc(in_offsets, v)
     if HAS_EDGE_FIELDS:
-        barrier(memory, thread, threads, 1)  # an arc looks at both of its ends
+        barrier(memory, thread, threads, 1)  # an arc reads both of its ends
         for v in range(first, last):
             for arc in range(first_arc(offsets, v), first_arc(offsets, v + 1)):
                 edge_init_store(E, S, E, K, v, np.int64(load(targets, arc)), arc, weight_at(weights, arc))
@@ -129,7 +129,7 @@ def initialise(thread, threads, graph, S, E, K, member, stamp, queue, buffer, co
 
 @inline
 def push_arcs(S, E, K, A, locks, got, stamp, u, begin, end, targets, weights, touched, counters, buffer, base, held):
-    """Send along the arcs ``begin..end`` of ``u``; what the buffer of touched vertices holds now."""
+    """Send along the arcs ``begin..end`` of ``u``; return the number of buffered touched vertices."""
     for arc in range(begin, end):
         v = np.int64(load(targets, arc))
         if WANTS_ALWAYS or wants_at(S, K, v):
@@ -146,9 +146,9 @@ def push(
     thread, threads, graph, S, O, E, K, A, locks, got, member, stamp, everyone, queue, size, touched, following, hubs,
     buffer, counters, memory, report, sums,
 ):  # fmt: skip
-    """Frontier vertices send along their out-arcs. ``everyone``: pass over all vertices instead of the queue.
+    """Send from the frontier along its out-arcs. ``everyone``: pass over all vertices instead of the queue.
 
-    With edge fields only where all vertices send: when edges are written, ``member`` no longer tells who sent.
+    With edge fields only if all vertices send: when edges are written, ``member`` no longer tells which vertices sent.
     """
     offsets, targets, weights, in_offsets = graph
     n = offsets.size - 1
@@ -198,7 +198,7 @@ def settle(
     thread, threads, graph, S, O, E, K, A, got, member, stamp, everyone, queue, size, touched, following, buffer,
     counters, memory, report, sums,
 ):  # fmt: skip
-    """After the messages: what was sent is taken away, states are updated, the next frontier is made."""
+    """After the messages: apply ``sent``, update states, and make the next frontier."""
     offsets, targets, weights, in_offsets = graph
     n = offsets.size - 1
     base = thread * BLOCK
@@ -214,7 +214,7 @@ def settle(
                 break
             for position in range(first, min(first + chunk, count)):
                 u = position if everyone else np.int64(load(queue, position))
-                # Who also got a message may be stamped anew just now by another thread: it is passed over either way.
+                # A vertex that also got a message may be stamped just now by another thread: it is skipped either way.
                 if everyone and not ALWAYS_ACTIVE and load_relaxed(member, u) != stamp:
                     continue
                 if HAS_SENT:
@@ -272,7 +272,7 @@ def settle(
 
 @inline
 def gather(S, E, K, member, stamp, v, begin, end, sources, weights):
-    """The merged message from the in-arcs ``begin..end`` of ``v``, and how many messages it has."""
+    """The merged message from the in-arcs ``begin..end`` of ``v``, and the number of messages."""
     message = identity()
     found = 0
     for arc in range(begin, end):
@@ -292,9 +292,9 @@ def pull(
     thread, threads, graph, in_graph, S, O, E, K, A, got, member, stamp, everyone, queue, size, touched, following,
     buffer, counters, memory, report, sums,
 ):  # fmt: skip
-    """Every vertex that wants messages gathers them along its in-arcs from the frontier; no atomics.
+    """Gather messages from the frontier to every vertex that wants them, along its in-arcs; no atomics.
 
-    ``touched`` are the vertices that got one; ``everyone`` tells whether the frontier is looked up by ``member`` alone.
+    ``touched`` are the vertices that got one; ``everyone``: the frontier is only in ``member``.
     """
     in_offsets, sources, in_weights = in_graph
     n = in_offsets.size - 1
