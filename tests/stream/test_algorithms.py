@@ -88,14 +88,15 @@ def test_the_trace_tells_what_was_read_and_why(tmp_path: Path) -> None:
     assert result.device == "numpy, streamed"
 
 
-def test_without_the_transpose_everything_is_pushed_and_a_pull_is_refused_with_the_reason(tmp_path: Path) -> None:
+def test_without_the_transpose_everything_is_pushed_unless_a_pull_is_fixed(tmp_path: Path) -> None:
     graph = weighted(directed=True)
     file = stored(graph, tmp_path, transpose=False)
     result = dr.bfs(file, 5, memory="64M", **NUMPY)
     np.testing.assert_array_equal(result.level, dr.bfs(graph, 5, **NUMPY).level)
     assert set(result.trace.paths) <= {"sync-push-dd", "sync-push-td"}
-    with pytest.raises(InvalidArgumentError, match=r"transpose.*dromos convert --transpose"):
-        dr.bfs(file, 5, path="sync-pull-dd", memory="64M", **NUMPY)
+    pulled = dr.bfs(file, 5, path="sync-pull-dd", memory="64M", **NUMPY)
+    np.testing.assert_array_equal(pulled.level, result.level)
+    assert set(pulled.trace.paths) == {"sync-pull-dd"}
 
 
 def test_a_budget_that_is_too_small_says_how_much_is_needed(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_arrays_stay_within_the_least_budget_that_is_accepted(name: str, file: P
 
 def test_groups_are_as_large_as_the_budget_allows(graph: dr.Graph, file: Path) -> None:
     stored, sources = dr.open(file), range(70)
-    few, many = (dr.multi_source_bfs(stored, sources, depth_limit=3, memory=memory) for memory in ("4.6M", "100M"))
+    few, many = (dr.multi_source_bfs(stored, sources, depth_limit=3, memory=memory) for memory in ("4.8M", "100M"))
     assert (len(few.groups), len(many.groups)) == (2, 1)
     expected = dr.multi_source_bfs(graph, sources, depth_limit=3, device="numpy")
     for field in ("reached", "depth", "distance_sum", "inverse_sum"):

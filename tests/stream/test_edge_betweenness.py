@@ -117,9 +117,9 @@ def test_what_is_refused(tmp_path: Path) -> None:
     mapped = dr.read(twice.origin.path)  # a graph derived from this one has no file
     with pytest.raises(InvalidArgumentError, match="leave memory out"):
         dr.edge_betweenness(mapped, memory="64M", device="numpy")
-    one_way = stored(dr.Graph.from_edges([0, 1], [1, 2]), tmp_path, transpose=False)
-    with pytest.raises(InvalidArgumentError, match="dromos convert --transpose"):
-        dr.edge_betweenness(one_way, memory="64M", device="numpy")
+    graph = dr.Graph.from_edges([0, 1], [1, 2])
+    one_way = stored(graph, tmp_path, transpose=False)
+    same_rows(dr.edge_betweenness(one_way, memory="64M", device="numpy"), dr.edge_betweenness(graph, device="numpy"))
     for given_ in ({"path": "sync-push-dd"}, {"checkpoint": tmp_path / "saved"}):
         with pytest.raises(InvalidArgumentError, match="runs as one kernel"):
             dr.edge_betweenness(one_way, memory="64M", device="numpy", **given_)

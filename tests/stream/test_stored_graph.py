@@ -51,9 +51,6 @@ def test_what_needs_the_arcs_refuses_them_and_tells_what_to_do(tmp_path: Path) -
             use()
     with pytest.raises(InvalidArgumentError, match="--symmetrize"):
         file.symmetrized()
-    for name in ("in_degree", "transpose"):
-        with pytest.raises(InvalidArgumentError, match="--transpose"):
-            getattr(file, name)
 
 
 @pytest.mark.parametrize("compress", [False, True])

@@ -101,6 +101,8 @@ class Session(KernelCalls):
         if not (getattr(self.engine, "streams", False) or getattr(self.engine, "reads_stores", False)):
             graph.require_in_memory()
         self.path: str | Path = path if path == "auto" else Path.parse(path)
+        if graph.on_disk:
+            self._give_in_edges(graph, memory)
         self._checkpoint: Checkpoint | None = None
         if checkpoint is not None:
             from dromos.runner import checkpoint as saving
@@ -117,6 +119,13 @@ class Session(KernelCalls):
         self._effort = first_calls.Effort() if self._at_once else None
         self.check_file()
         graph.check_shared_rows()
+
+    def _give_in_edges(self, graph: Any, memory: int | str | None) -> None:
+        """Say within which memory in-edges may be made that a graph on disk lacks; a fixed pull needs them at once."""
+        graph.making_memory = None if memory is None else as_bytes(memory)
+        alone = getattr(self.engine, "comm", None) is None  # ranks would all make them
+        if alone and isinstance(self.path, Path) and self.path.direction == "pull":
+            graph.require_in_edges()
 
     @property
     def is_saved(self) -> bool:

@@ -35,6 +35,7 @@ from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.store.striped import is_striped, read_stripes, read_through
 from dromos.graph.summary import human_bytes, size_and_kind
 from dromos.graph.vertex_data import VertexData
+from dromos.sizes import available_memory
 
 __all__ = ["StoredGraph", "open_store"]
 
@@ -85,7 +86,8 @@ class StoredGraph(Graph):
     """
 
     __slots__ = (
-        "_between", "_checksums", "_kept_labels", "_loaded", "_prefix", "_rows", "_weighted", "kept_reader", "origin",
+        "_between", "_checksums", "_kept_labels", "_loaded", "_prefix", "_rows", "_weighted", "kept_reader",
+        "making_memory", "origin",
     )  # fmt: skip
 
     on_disk = True
@@ -98,6 +100,8 @@ class StoredGraph(Graph):
     _weighted: bool
     kept_reader: KeptReader
     """The reader of single rows, kept between calls and shared by all views of the graph."""
+    making_memory: int | None
+    """Bytes for sorting the in-edges, if they have to be made; a quarter of the free memory unless given."""
     origin: Origin
 
     @classmethod
@@ -122,7 +126,7 @@ class StoredGraph(Graph):
         self._loaded, self._derived, self._between = None, {}, {}
         self._check, self._shared = None, False  # offsets and pages are checked where they are read
         self._vertex_data = VertexData()
-        self.source_file = origin.path
+        self.source_file, self.making_memory = origin.path, None
         return self
 
     # ---- what is in memory ---------------------------------------------------------------------------------------
@@ -213,12 +217,9 @@ class StoredGraph(Graph):
 
     @property
     def in_degree(self) -> Array:
-        """The number of arcs that reach each vertex; a directed graph needs its transpose in the store."""
+        """The number of arcs that reach each vertex."""
         if self._in_degree is None:
-            prefix = self.in_prefix
-            if prefix is None:
-                raise InvalidArgumentError(f"in-degrees are not known: {self.why_no_transpose}")
-            self._in_degree = _degrees(self.row_offsets(prefix))
+            self._in_degree = _degrees(self.row_offsets(self.require_in_edges()))
         return self._in_degree
 
     @property
@@ -246,12 +247,24 @@ class StoredGraph(Graph):
 
     @property
     def transpose(self) -> Graph:
-        """The graph with every arc reversed, from the same file; raises an error if the store does not hold it."""
-        if self.symmetric:
-            return self
+        """The graph with every arc reversed; see :meth:`require_in_edges`."""
+        return self if self.symmetric else self._view(prefix=self.require_in_edges())
+
+    def require_in_edges(self, memory: int | None = None) -> str:
+        """Make sure that there are in-edges, and return :attr:`in_prefix`.
+
+        If the store of a directed graph holds none, a second store beside it does; it is made within ``memory`` bytes
+        if the disk has room, and used from then on.
+        """
         if self.in_prefix is None:
-            raise InvalidArgumentError(f"this needs the in-edges, and {self.why_no_transpose}")
-        return self._view(prefix=self.in_prefix)
+            from dromos.graph.store.beside import store_with_transpose
+
+            given = self.making_memory if memory is None else memory
+            other = open_store(store_with_transpose(self, available_memory() // 4 if given is None else given))
+            self.kept_reader.clear()
+            self.origin, self._checksums, self._between = other.origin, other._checksums, {}
+        assert self.in_prefix is not None
+        return self.in_prefix
 
     @property
     def has_transpose(self) -> bool:
@@ -270,7 +283,11 @@ class StoredGraph(Graph):
             prefix=self._prefix if prefix is None else prefix,
             weighted=self._weighted if weighted is None else weighted, rows=self._rows, labels=self._kept_labels,
             kept_reader=self.kept_reader,
-        )  # fmt: skip
+        )._within(self.making_memory)  # fmt: skip
+
+    def _within(self, memory: int | None) -> StoredGraph:
+        self.making_memory = memory
+        return self
 
     # ---- reading ---------------------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from dromos.graph.store.label_sections import label_arrays
 from dromos.graph.store.layout import ALIGNMENT, CHUNK_BYTES, Header, Section, aligned
 from dromos.graph.store.packs import PACK_ARCS, PackWriter, check_pack_arcs
 
-__all__ = ["SectionWriter", "pieces_of", "true_flags", "write"]
+__all__ = ["SectionWriter", "in_chunks", "pieces_of", "true_flags", "write"]
 
 _PIECE_BYTES = 32 << 20
 
@@ -57,7 +57,7 @@ class SectionWriter:
             return
         packs = PackWriter(self._num_vertices, self._pack_arcs)
         targets = (as_bytes(piece).view(dtype) for piece in pieces)
-        self._add(name, dtype, _in_chunks(packs.packed(targets), self._chunk_bytes), packed=True)
+        self._add(name, dtype, in_chunks(packs.packed(targets), self._chunk_bytes), packed=True)
         self._add(name.replace("targets", "packs"), packs.index.dtype, pieces_of(packs.index))
 
     def _add(self, name: str, dtype: np.dtype[Any], pieces: Iterable[Array], *, packed: bool = False) -> None:
@@ -169,7 +169,7 @@ def pieces_of(array: Array) -> Iterator[Array]:
         yield data[begin : begin + _PIECE_BYTES]
 
 
-def _in_chunks(pieces: Iterable[Array], chunk_bytes: int) -> Iterator[Array]:
+def in_chunks(pieces: Iterable[Array], chunk_bytes: int) -> Iterator[Array]:
     """Cut pieces of any length anew, so that all but the last are a whole number of chunks long."""
     rest = np.empty(0, dtype=np.uint8)
     for piece in pieces:

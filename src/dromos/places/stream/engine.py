@@ -218,8 +218,8 @@ class StreamEngine:
         self, name: str, stored: StoredGraph, *, directed: bool, weighted: bool
     ) -> tuple[dict[Direction, PagedRows], MemoryPlan, OperatorRoom]:
         """The rows that an operator reads, and its division of the budget."""
-        if directed and stored.in_prefix is None:
-            raise InvalidArgumentError(f"this needs the in-edges, and {stored.why_no_transpose}")
+        if directed:
+            stored.require_in_edges(self.memory)
         directions: tuple[Direction, ...] = ("push", "pull") if directed else ("push",)
         prefixes = _prefixes(stored)
         rows = {

@@ -65,10 +65,8 @@ def call_row_kernel(
     """The result of the kernel called ``name``; its reader stays with the graph for the next similar call."""
     kernel = ROW_KERNELS[name]
     prefixes = [graph.out_prefix]
-    if kernel.both and graph.in_prefix not in prefixes:
-        if graph.in_prefix is None:
-            graph.transpose  # noqa: B018  raises an error that says what to do
-        prefixes.append(str(graph.in_prefix))
+    if kernel.both and graph.require_in_edges(memory) not in prefixes:
+        prefixes.append(graph.require_in_edges())
     state = kernel.state(graph, options, threads)
     later = kernel.later(graph, options)
     make = partial(_reader, graph, prefixes, kernel.weights, state, memory, page_bytes, opener, later)
