@@ -261,6 +261,17 @@ def test_a_graph_stays_on_disk_within_a_budget(call):
         assert "store" in str(refused.exception) or "--verify" in str(refused.exception)
 
 
+@pytest.mark.parametrize("words", [("multi-source-bfs", "--sources", "0,2"), ("closeness",), ("harmonic",)], ids=str)
+def test_searches_from_many_sources_leave_the_graph_on_disk_as_others_do(call, words):
+    """They have a ``memory`` of their own, for a group of sources in memory."""
+    name, *rest = words
+    shown = json.loads(call(name, "k4.drm", *rest, "--memory", "64M", "--device", "numpy", "--json").stdout)
+    assert shown["device"] == "numpy, streamed"
+    assert shown["bytes_read"] > 0
+    inside = call(name, "k4.drm", *rest, "--memory", "64M", "--device", "numpy", "--verify", "--json")
+    assert "streamed" not in json.loads(inside.stdout)["device"]
+
+
 @pytest.mark.parametrize(
     "words",
     [("bfs", "g.drm", "--source", 0, "--device", "numpy"), ("closeness", "g.drm"), ("convert", "names.csv", "out.drm")],

@@ -164,6 +164,9 @@ def _command(name: str, function: Callable[..., Any]) -> Callable[..., None]:
         if unweighted:  # the option asks for the opposite of what the argument says
             given["weight"] = not given["weight"]
 
+        if given.get("memory") is not None and _streams(file, **common):
+            common["memory"] = given.pop("memory")  # the budget of the whole run, as for every other algorithm
+
         def call(graph: Any, how: Mapping[str, Any]) -> Any:
             return function(graph, **{key: _value(graph, key, value) for key, value in given.items()}, **how)
 
@@ -173,6 +176,11 @@ def _command(name: str, function: Callable[..., Any]) -> Callable[..., None]:
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
     return command
+
+
+def _streams(file: Path, *, device: str, format: str | None, check: bool, **others: Any) -> bool:
+    """Whether an algorithm with a ``memory`` of its own is to leave the graph on disk: a store, on one CPU."""
+    return file.suffix == ".drm" and format in (None, "drm") and device in ("auto", "cpu", "numpy") and not check
 
 
 def _as_option(parameter: inspect.Parameter, text: str) -> tuple[Any, Any]:
