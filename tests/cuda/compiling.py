@@ -33,6 +33,7 @@ from dromos.engines.cuda.modules import Kernel, kernels_of, source_text
 from dromos.engines.cuda.packed_rows import PACK_ARCS, PACKING
 from dromos.engines.cuda.rows import RELABELLING
 from dromos.engines.cuda.sorted_rows import SORTING, WEIGHTED
+from dromos.engines.cuda.streamed_rows import STREAMED
 from dromos.program import TypedProgram, analyse
 from tests.cuda.assembling import Assembled
 from tests.cuda.every_program import typed_programs
@@ -166,6 +167,7 @@ def compile_relabelling(arch: str) -> int:
     types = [(f"VID={ids}", f"EID={offsets}") for ids in ("int", "long long") for offsets in ("unsigned", "long long")]
     variants = [("packing", PACKING, _TYPES), ("sorting", SORTING, _TYPES), ("sorting", SORTING, (*_TYPES, WEIGHTED))]
     variants += [("relabel", RELABELLING, ids_and_offsets) for ids_and_offsets in types]
+    variants += [("streamed", STREAMED, ids_and_offsets) for ids_and_offsets in types]
     _compile_variants(variants, arch)
     return len(variants)
 

@@ -99,6 +99,16 @@ class Common:
             ],
             None,
         ),
+        "host_memory": (
+            Annotated[
+                str | None,
+                _option(
+                    "--host-memory",
+                    text="With --device cuda: keep a .drm graph on disk and use at most this memory of the host.",
+                ),
+            ],
+            None,
+        ),
         "checkpoint": (
             Annotated[
                 Path | None,

@@ -42,6 +42,7 @@ def deliver(
     share: str | None = None,
     split: str | None = None,
     deal: str | None = None,
+    host_memory: str | None = None,
     checkpoint: Path | None = None,
     checkpoint_every: float = 60.0,
 ) -> None:
@@ -76,12 +77,18 @@ def deliver(
         how["explain"] = True
     if checkpoint is not None:
         how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
+    if host_memory is not None:
+        how["host_memory"] = parse_size(host_memory)
+    on_disk = memory is not None or host_memory is not None
     if memory is not None and "+" in device:  # the host holds the graph; GPUs take so much of it
         graph, how["memory"] = read_whole(), memory
-    elif memory is not None:
+    elif on_disk:
         if check:
-            raise InvalidArgumentError("--verify needs the whole graph in memory; leave --memory out")
-        graph, how["memory"] = open_on_disk(file), parse_size(memory)
+            given = "--host-memory" if memory is None else "--memory"
+            raise InvalidArgumentError(f"--verify needs the whole graph in memory; leave {given} out")
+        graph = open_on_disk(file)
+        if memory is not None:
+            how["memory"] = parse_size(memory)
     elif on_ranks and not check and is_undirected_store(file, format):
         graph = open_on_disk(file)  # each rank reads its own rows
     else:
@@ -94,7 +101,7 @@ def deliver(
         try:
             result = call(graph, how)
         except ArcsOnDiskError:
-            if memory is not None:
+            if on_disk:
                 raise
             result = call(read_whole(), how)
     if check:

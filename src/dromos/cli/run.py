@@ -53,6 +53,10 @@ def run(
     deal: Annotated[
         str | None, typer.Option(help="With several devices, the edges that each processes: rows, pages or targets.")
     ] = None,
+    host_memory: Annotated[
+        str | None,
+        typer.Option(help="With --device cuda: keep a .drm graph on disk and use at most this memory of the host."),
+    ] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Save the run to this folder regularly; the same command resumes it.")
     ] = None,
@@ -78,7 +82,7 @@ def run(
     deliver(
         cls.__name__, graph, call,
         out=out, device=device, path=path, threads=threads, memory=memory, share=share, split=split, deal=deal,
-        checkpoint=checkpoint, checkpoint_every=checkpoint_every,
+        host_memory=host_memory, checkpoint=checkpoint, checkpoint_every=checkpoint_every,
         check=False, trace=trace, save_trace=save_trace, format=format, json=json, report=report, top=top,
         explain=explain,
     )  # fmt: skip

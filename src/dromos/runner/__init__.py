@@ -119,6 +119,7 @@ def compile(program: Program, graph: Graph, **how: Unpack[Options]) -> Runner:
         share=how.pop("share", None),
         split=how.pop("split", None),
         deal=how.pop("deal", None),
+        host_memory=how.pop("host_memory", None),
     )
     unsaved = {name: value for name, value in how.items() if not name.startswith("checkpoint")}
     run(program, graph, max_iter=0, **unsaved)  # type: ignore[arg-type]

@@ -12,10 +12,12 @@ from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
 from dromos.parallel import THREADS_VARIABLE, num_threads
 
-__all__ = ["CLUSTER", "DEVICES", "DEVICE_VARIABLE", "HYBRID", "engine_for", "why_chosen"]
+__all__ = ["CLUSTER", "DEVICES", "DEVICE_VARIABLE", "HYBRID", "MOST_OF_HOST", "engine_for", "why_chosen"]
 
 DEVICE_VARIABLE: Final = "DROMOS_DEVICE"
 _WORTH_STREAMING: Final = 1 << 24  # arcs; any machine has memory for fewer
+MOST_OF_HOST: Final = 0.8
+"""Of the host's free memory, what arcs may take that a GPU reads there: pinned memory cannot be swapped out."""
 CLUSTER: Final = "mpi"
 HYBRID: Final = "+"
 _WORTH_COPYING: Final = 1 << 17  # arcs; with fewer, a CPU finishes before the copy ends
@@ -97,6 +99,7 @@ def engine_for(
     share: float | Literal["auto"] | None = None,
     split: str | None = None,
     deal: str | None = None,
+    host_memory: int | str | None = None,
 ) -> Engine:
     """The engine for ``device``: a name, several joined by ``+``, ``"auto"``, or an engine.
 
@@ -107,7 +110,8 @@ def engine_for(
     - ``slices`` and ``parts`` cut the graph up, as if it did not lie in one memory.
     - A graph that stays on disk (:func:`dromos.open`), or was mapped and is larger than the free memory, is read in
       pages, within ``memory``.
-    - On a GPU, ``memory`` limits what a run takes of the device; the remaining arcs lie in the host's memory.
+    - On a GPU, ``memory`` limits what a run takes of the device; the remaining arcs lie in the host's memory. Those of
+      a graph on disk that exceed ``host_memory`` (by default what is free) stay on disk.
     - Several devices, such as ``"cpu+cuda"``, each get a part of the graph: ``share`` is the first one's fraction of
       the edges, ``split`` selects which vertices it gets, and ``memory`` limits each GPU.
     - ``deal`` selects the arcs of each part or device: those of its own rows, pages in turn, or all that end at its
@@ -118,6 +122,8 @@ def engine_for(
     """
     if not isinstance(device, str) and not hasattr(device, "prepare"):
         raise InvalidArgumentError(f"device={device!r} is not a device; give a name such as 'cpu', 'cuda' or 'auto'")
+    if host_memory is not None:
+        _check_host_memory(host_memory, device, graph)
     if deal is not None:
         _check_deal(deal, device, graph, parts, memory)
     if isinstance(device, str) and HYBRID in device:
@@ -144,7 +150,7 @@ def engine_for(
         return _cluster(str(device), threads, graph) if ranks is None else ranks
     if memory is not None or getattr(graph, "on_disk", False):
         if device == "cuda" or (device == "auto" and os.environ.get(DEVICE_VARIABLE) == "cuda"):
-            return _cuda_within(graph, slices, parts, memory)
+            return _cuda_within(graph, threads, slices, parts, memory, host_memory)
         return _streamed(device, threads, slices, parts, memory)
     if slices is not None or parts is not None:
         return _placed(device, threads, graph, 1 if slices is None else slices, 1 if parts is None else parts, deal)
@@ -188,19 +194,51 @@ def _streamed(
     return StreamEngine(leaf(threads), budget, otherwise=otherwise)
 
 
-def _cuda_within(graph: GraphLike | None, slices: int | None, parts: int | None, memory: int | str | None) -> Engine:
-    """The GPU, with ``memory`` bytes of its memory for a run; arcs that do not fit stay on the host."""
+def _cuda_within(
+    graph: GraphLike | None,
+    threads: int | None,
+    slices: int | None,
+    parts: int | None,
+    memory: int | str | None,
+    host_memory: int | str | None,
+) -> Engine:
+    """The GPU, with ``memory`` bytes of its memory for a run; arcs that do not fit stay on the host, or on disk."""
     from dromos.engines.cuda import CudaEngine
     from dromos.sizes import as_bytes
 
     if slices is not None or parts is not None:
         raise InvalidArgumentError("memory= cuts the graph to fit the budget by itself; leave slices and parts out")
-    engine = CudaEngine({"memory": None if memory is None else as_bytes(memory)})
-    if not getattr(graph, "on_disk", False):
+    budget = None if memory is None else as_bytes(memory)
+    engine = CudaEngine({"memory": budget})
+    if graph is None or not getattr(graph, "on_disk", False):
         return engine
+    most_on_host = None if host_memory is None else as_bytes(host_memory, "host_memory")
+    if _outgrows_host(graph, budget, most_on_host):
+        from dromos.places.stream import StreamEngine
+
+        return StreamEngine(_cuda_leaf(threads, 0, budget), most_on_host, host=_cpu_leaf(threads), budget="host_memory")
     from dromos.places.stream.mapped import MappedEngine
 
     return MappedEngine(engine)
+
+
+def _outgrows_host(graph: GraphLike, memory: int | None, host_memory: int | None) -> bool:
+    """Whether the arcs that a GPU leaves to the host do not fit there either."""
+    from dromos.engines.cuda.availability import arcs_beside
+    from dromos.sizes import available_memory
+
+    most = int(available_memory() * MOST_OF_HOST) if host_memory is None else host_memory
+    return arcs_beside(graph, memory) > most
+
+
+def _check_host_memory(host_memory: int | str, device: str | Engine, graph: GraphLike | None) -> None:
+    on_gpu = device == "cuda" or (device == "auto" and os.environ.get(DEVICE_VARIABLE) == "cuda")
+    if on_gpu and getattr(graph, "on_disk", False):
+        return
+    raise InvalidArgumentError(
+        f"host_memory={host_memory!r} is for a graph on disk on a GPU: use device='cuda' and dr.open(path); "
+        "on the CPU, memory= is the limit"
+    )
 
 
 def _is_larger_than_memory(graph: GraphLike) -> bool:

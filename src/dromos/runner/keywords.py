@@ -13,8 +13,8 @@ from dromos.errors import UnknownArgumentError
 __all__ = ["unknown_argument"]
 
 _HOW: Final = (
-    "device", "path", "threads", "progress", "slices", "parts", "memory", "share", "split", "deal",
-    "keep_on_device", "gather", "checkpoint", "checkpoint_every", "explain",
+    "device", "path", "threads", "progress", "slices", "parts", "memory", "host_memory", "share", "split",
+    "deal", "keep_on_device", "gather", "checkpoint", "checkpoint_every", "explain",
 )  # fmt: skip
 _ELSEWHERE: Final[Mapping[str, str]] = {  # what NetworkX, igraph, NetworKit and others call the same
     "damping": "alpha",

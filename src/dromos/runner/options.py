@@ -30,6 +30,9 @@ class DeviceOptions(TypedDict, total=False):
     - ``deal``: over parts or several devices, the arcs that each of them processes: ``"rows"`` (those of its own
       vertices, the default), ``"pages"`` (equally many for each, whichever vertices they belong to) or ``"targets"``
       (those that end at its own vertices).
+    - ``host_memory``: with ``device="cuda"`` and a graph on disk (:func:`dromos.open`), the limit for the memory of the
+      host, by default what is free. Arcs that fit neither there nor on the GPU are read from disk in every superstep
+      that needs them.
     - ``keep_on_device``: leave the arrays of the result on the GPU, as CuPy arrays that PyTorch and others can use
       without a copy.
     - ``gather``: over MPI ranks, whether every rank gets all rows of the result (True, the default) or only those of
@@ -51,6 +54,7 @@ class DeviceOptions(TypedDict, total=False):
     share: float | Literal["auto"] | None
     split: str | None
     deal: str | None
+    host_memory: int | str | None
     checkpoint: str | os.PathLike[str] | None
     checkpoint_every: float
     explain: bool

@@ -39,12 +39,13 @@ from dromos.places.stream.sorted_rows import LEAST_SHARE, PAYS_FROM, window_byte
 from dromos.plan import Path
 from dromos.plan.cost import MESSAGE_BYTES, Cost, SplitCost
 from dromos.plan.ways import WAYS, choose_way
-from dromos.runner.devices import CLUSTER, DEVICES, engine_for
+from dromos.runner.devices import CLUSTER, DEVICES, MOST_OF_HOST, engine_for
 
 __all__ = ["Prediction", "chosen", "predictions", "require_model"]
 
 _MODELLED: Final = ("auto", "cpu", "cuda", "cpu+cuda")
-_ENGINES: Final = {"cpu, in memory": "cpu", "cpu, from disk": "cpu, streamed"}  # others begin with the engine's name
+_ENGINES: Final = {"cpu, in memory": "cpu", "cpu, from disk": "cpu, streamed", "cuda, from disk": "cuda, streamed"}
+# others begin with the engine's name
 _STATE_BYTES: Final = {"cpu": 32, "cuda": 64}  # per vertex: fields, copies, queues and bitmaps of a typical run
 _READ_BYTES: Final = 64 << 20
 # The scale of the graphs that rates are measured on: tables exceed a core's own cache, and a GPU is busy for longer
@@ -195,8 +196,8 @@ def _on_gpu(graph: Graph, passes: float, memory: int | None) -> Iterator[Predict
         yield Prediction("cuda", how, state, arcs, None, "the fields of the vertices do not fit the device")
         return
     moved = max(0, arcs - room)
-    if moved > sizes.available_memory():
-        yield Prediction("cuda", how, state + room, moved, None, "the arcs do not fit the host's memory")
+    if moved > sizes.available_memory() * MOST_OF_HOST:
+        yield _on_gpu_from_disk(graph, passes, compute, memory, arcs - moved + state, moved)
         return
     place, note, moving = "cuda", "", 0.0
     if moved:
@@ -205,6 +206,19 @@ def _on_gpu(graph: Graph, passes: float, memory: int | None) -> Iterator[Predict
         place += f", {1 - moved / arcs:.0%} of the arcs on the device, the others {told}"
         note = ", ".join(f"{way} {link.of(way) / 1e9:.3g}" for way in WAYS) + " GB/s; chosen in each superstep"
     yield Prediction(place, how, arcs - moved + state, moved, passes * max(compute, moving), note)
+
+
+def _on_gpu_from_disk(
+    graph: Graph, passes: float, compute: float, memory: int | None, held: int, moved: int
+) -> Prediction:
+    """A GPU where ``moved`` bytes of arcs fit neither there nor in the memory of the host."""
+    how = ", ".join(["dr.open(path)", 'device="cuda"', *([] if memory is None else [f'memory="{_written(memory)}"'])])
+    if origin_of(graph) is None:
+        return Prediction("cuda, from disk", how, held, moved, None, "the graph is not in a .drm file")
+    arcs, on_disk = _arc_bytes(graph), _arc_bytes_on_disk(graph)
+    moved = max(0, moved - sizes.available_memory() // 2) * on_disk // max(arcs, 1)  # the rest is kept on the host
+    rate = _disk_rate(graph)
+    return Prediction("cuda, from disk", how, held, moved, on_disk / rate + passes * max(compute, moved / rate))
 
 
 def _on_both(graph: Graph, work: SplitCost | None, memory: int | None) -> Prediction:

@@ -71,6 +71,7 @@ class Session(KernelCalls):
         share: float | Literal["auto"] | None = None,
         split: str | None = None,
         deal: str | None = None,
+        host_memory: int | str | None = None,
         gather: bool = True,
         checkpoint: str | os.PathLike[str] | None = None,
         checkpoint_every: float = 60.0,
@@ -86,8 +87,9 @@ class Session(KernelCalls):
             )
         self.name, self.graph, self.progress, self.threads = name, graph, progress, threads
         self.engine = engine_for(
-            device, threads, graph, slices=slices, parts=parts, memory=memory, share=share, split=split, deal=deal
-        )
+            device, threads, graph, slices=slices, parts=parts, memory=memory, share=share, split=split, deal=deal,
+            host_memory=host_memory,
+        )  # fmt: skip
         chosen = checkpoint is None and device == "auto" and not os.environ.get(DEVICE_VARIABLE) and path == "auto"
         cold = chosen and self.engine.name == "cpu" and not explain  # explain compares paths on one engine
         self._may_leave = chosen and self.engine.name == GPU and not keep_on_device
@@ -157,7 +159,7 @@ class Session(KernelCalls):
         if not hasattr(self.engine, "hold"):
             return False
         if memory is not None:
-            self.engine.memory = as_bytes(memory)  # type: ignore[attr-defined]
+            self.engine.limit(as_bytes(memory))  # type: ignore[attr-defined]
         return True
 
     def program(self, kind: type[Program], **params: Any) -> Program:

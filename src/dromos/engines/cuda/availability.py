@@ -13,7 +13,16 @@ from dromos.errors import DeviceError, MissingDependencyError, ResourceError
 from dromos.graph.summary import human_bytes
 from dromos.sizes import available_memory
 
-__all__ = ["fits", "fits_part", "is_available", "num_devices", "require_device", "room_for_arcs", "why_unavailable"]
+__all__ = [
+    "arcs_beside",
+    "fits",
+    "fits_part",
+    "is_available",
+    "num_devices",
+    "require_device",
+    "room_for_arcs",
+    "why_unavailable",
+]
 
 _BYTES_A_VERTEX: Final = 100  # offsets both ways, queues, and the fields of a common program with copies
 _LEAST: Final = (7, 0)  # independent threads of a warp: without them a lock held by a lane can block its neighbors
@@ -89,6 +98,17 @@ def fits_part(arc_bytes: int, num_vertices: int) -> bool:
 
     free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
     return bool(arc_bytes + _BYTES_A_VERTEX * num_vertices < free)
+
+
+def arcs_beside(graph: GraphLike, memory: int | None) -> int:
+    """The bytes of a graph's arcs that have no room in ``memory`` bytes of the device (None: what is free there)."""
+    import cupy
+
+    if memory is None:
+        memory = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+    sides = 1 if getattr(graph, "symmetric", False) else 2
+    arc = graph.targets.itemsize + (0 if graph.weights is None else graph.weights.itemsize)
+    return int(max(0, sides * arc * graph.num_arcs - max(0, memory - _BYTES_A_VERTEX * graph.num_vertices)))
 
 
 def room_for_arcs(memory: int | None, num_vertices: int) -> int | None:

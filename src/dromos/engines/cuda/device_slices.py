@@ -19,7 +19,8 @@ from dromos.identity_cache import IdentityCache
 from dromos.plan.path import Direction
 
 __all__ = [
-    "DeviceSlice", "clipped_offsets", "device_offsets", "device_slice", "keep_slice", "no_room", "offsets_dtype",
+    "DeviceSlice", "classes_of", "clipped_offsets", "device_offsets", "device_slice", "keep_slice", "no_room",
+    "offsets_dtype",
 ]  # fmt: skip
 
 _SPARED: Final = 4  # a slice stays if the free memory is so many times its size: fields and boxes need room too
@@ -178,7 +179,7 @@ def _uploaded(shape: GraphShape, piece: GraphSlice, room: int | None) -> DeviceS
         _begins(targets, begin),
         0 if weights is None else _begins(weights, begin),
         int(degrees.max()) if len(degrees) else 0,
-        _classes(degrees, piece.start),
+        classes_of(degrees.astype(np.int64), piece.start, piece.stop),
         room,
     )
 
@@ -188,14 +189,16 @@ def _begins(array: Any, first: int) -> int:
     return (int(array.data.ptr) - first * int(array.itemsize)) % 2**64
 
 
-def _classes(degrees: Array, start: int) -> tuple[int, ...]:
+def classes_of(degrees: Array | None, start: int, stop: int) -> tuple[int, ...]:
     """The classes as ranges, if rows are in descending order of their lengths; otherwise all rows are a warp's.
 
-    >>> _classes(np.array([3000, 40, 1, 0]), 5), _classes(np.array([1, 2]), 5)
+    ``degrees``: None if the order is not known.
+
+    >>> classes_of(np.array([3000, 40, 1, 0]), 5, 9), classes_of(np.array([1, 2]), 5, 7)
     ((6, 6, 7, 7, 7, 7, 7, 8), (5, 7, 7, 7, 7, 7, 7, 7))
     """
-    if len(degrees) and (degrees[1:] > degrees[:-1]).any():
-        return _one_class(start, start + len(degrees))
+    if degrees is None or (len(degrees) and (degrees[1:] > degrees[:-1]).any()):
+        return _one_class(start, stop)
     ends = np.searchsorted(-degrees, -np.array(CLASS_DEGREES), side="right")
     return tuple(int(end) + start for end in ends)
 

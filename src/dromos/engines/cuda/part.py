@@ -16,7 +16,7 @@ from dromos.engines.cuda.lone_search import LoneSearch, least_pulled
 from dromos.engines.cuda.memory import HostCopies
 from dromos.engines.cuda.part_exchange import on_device
 from dromos.engines.cuda.part_kernels import PartKernels
-from dromos.engines.cuda.part_posting import BoardPart
+from dromos.engines.cuda.part_streaming import StreamingPart
 from dromos.engines.cuda.transfers import to_host
 from dromos.engines.native.forest import Forest
 from dromos.engines.parts import Partial
@@ -95,7 +95,7 @@ class CudaLeaf:
                 raise no_room(f"the trees of {shape.num_vertices:,} vertices") from error
 
 
-class CudaPart(BoardPart):
+class CudaPart(StreamingPart):
     """See :class:`dromos.engines.parts.Part`; between kernels the host reads nothing but the record of a superstep."""
 
     asynchronous = True
@@ -175,13 +175,16 @@ class CudaPart(BoardPart):
     @on_device
     def send(self, piece: GraphSlice, path: Path) -> None:
         """See :class:`dromos.engines.parts.Part`; the kernel may still run when this returns."""
-        self.kernels.point_at(piece, path.direction)
-        with self.kernels.clock:
-            if path.direction == "push":
-                self.kernels.launch("push_slice", together=True)
-            else:
-                self.kernels.pull(is_first=self._pulled_at != self._superstep)
-        self._pulled_at = self._superstep
+
+        def launch() -> None:
+            with self.kernels.clock:
+                if path.direction == "push":
+                    self.kernels.launch("push_slice", together=True)
+                else:
+                    self.kernels.pull(is_first=self._pulled_at != self._superstep)
+            self._pulled_at = self._superstep
+
+        self.kernels.with_rows(piece, path.direction, launch)
 
     @on_device
     def send_away(self, piece: GraphSlice) -> None:
@@ -328,6 +331,5 @@ class CudaPart(BoardPart):
 
     @on_device
     def _on_edges(self, kernel: str, piece: GraphSlice, function: str) -> str:
-        self.kernels.point_at(piece, "push")
-        self.kernels.launch(kernel)
+        self.kernels.with_rows(piece, "push", lambda: self.kernels.launch(kernel))
         return self._overflow(self.kernels.record(), function)

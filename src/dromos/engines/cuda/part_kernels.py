@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final
 
 import numpy as np
 
+from dromos.dtypes import Array
 from dromos.engines import GraphShape
 from dromos.engines.arc_order import in_order
 from dromos.engines.cuda.compiler import as_bytes
-from dromos.engines.cuda.device_slices import device_offsets, device_slice, offsets_dtype
+from dromos.engines.cuda.device_slices import DeviceSlice, device_offsets, device_slice, offsets_dtype
 from dromos.engines.cuda.layout import (
     HEAD_BYTES,
     LAUNCH_BYTES,
@@ -23,6 +24,8 @@ from dromos.engines.cuda.layout import (
 from dromos.engines.cuda.memory import State, address, addresses_of, fill_params
 from dromos.engines.cuda.modules import module_of, slices_kernel
 from dromos.engines.cuda.options import CudaOptions
+from dromos.engines.cuda.residency import free_bytes
+from dromos.engines.cuda.streamed_rows import RowsOnDevice, StreamedRows
 from dromos.engines.cuda.transfers import fetch_later, pinned_empty
 from dromos.graph.slices import GraphSlice
 from dromos.plan.path import Direction
@@ -37,6 +40,7 @@ BLOCK: Final = 512
 """Threads in a block of the kernels of parts."""
 _MOST_BLOCKS: Final = 1 << 13
 _SHORT: Final = 1 << 14  # arcs of a row that a warp processes beside 31 others
+_FILL: Final = 0.9  # of what is free: frontiers and results take some
 _MANY: Final = 1 << 14  # active vertices among which a few long rows do not matter
 _MEMBERS: Final = {
     "push": ("offsets", "targets", "weights"),
@@ -115,6 +119,8 @@ class PartKernels:
         self._in_starts = device_offsets(shape, "pull") if [*reads(typed.ir.exprs(), "in_degree")] else None
         self._flipped, self._num_own = False, 0
         self._block: Hashable = None  # the part's block of a grid
+        self.streamed: StreamedRows | None = None
+        """The buffers for rows of a graph on disk; None if slices stay in the host's memory."""
         self.clock = DeviceClock()
         self._program, self._own = program, (first, last)
         self._by_arc: dict[Direction, dict[str, int]] = {}  # the virtual start of the given values of all arcs
@@ -278,16 +284,46 @@ class PartKernels:
 
     # ---- rows ------------------------------------------------------------------------------------------------------
 
+    def stream(self, offsets: Mapping[Direction, Array], weights: np.dtype[Any] | None) -> StreamedRows:
+        """Take slices whose pages are in the host's memory only until the next slice.
+
+        ``offsets``: as of :class:`StreamedRows`. ``weights``: their type, if they are read.
+        """
+        ir = self.typed.ir
+        room = int(free_bytes() * _FILL) if self.room is None else self.room
+        self.streamed = StreamedRows(
+            self.shape, offsets, (self.typed.types.id, weights), room, self.types,
+            in_order=bool(ir.edge_fields or ir.edge_params),
+        )  # fmt: skip
+        return self.streamed
+
+    def with_rows(self, piece: GraphSlice, direction: Direction, launch: Callable[[], None]) -> None:
+        """Call ``launch`` with the rows of a slice passed to the kernels: once, or for one piece of it at a time."""
+        if self.streamed is None:
+            self.point_at(piece, direction)
+            launch()
+            return
+
+        def on(found: RowsOnDevice) -> None:
+            self._point_at_rows(found, direction)
+            self.point_at_range(found.start, found.stop)
+            launch()
+
+        self.streamed.send(piece, direction, on)
+
     def point_at(self, piece: GraphSlice, direction: Direction) -> None:
-        """Pass the rows of a slice to the kernels."""
+        """Pass the rows of a slice in memory to the kernels."""
+        self._slice = device_slice(self.shape, piece, direction, self.room, self._block)
+        self._point_at_rows(self._slice, direction)
+        self.point_at_range(piece.start, piece.stop)
+
+    def _point_at_rows(self, found: DeviceSlice | RowsOnDevice, direction: Direction) -> None:
         graph = self.arguments["G"][0]
-        self._slice = found = device_slice(self.shape, piece, direction, self.room, self._block)
         for name, place in zip(_MEMBERS[direction], (found.offsets, found.targets, found.weights), strict=True):
             graph[name] = place
         graph["max_degree"], graph["classes"] = found.max_degree, found.classes
         for name, place in self._given_by_arc(direction).items():
             self.arguments["E"][f"e_{name}"] = place
-        self.point_at_range(piece.start, piece.stop)
 
     def point_at_range(self, start: int, stop: int) -> None:
         """Pass a range of vertices to the kernels."""

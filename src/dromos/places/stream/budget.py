@@ -41,7 +41,9 @@ _MARKS: Final = {"cpu": 4, "numpy": 72, "reference": 400}
 _LISTS: Final = {"cpu": 5}
 _CLAIM_MARKS: Final = 1  # four bitmaps
 _CLAIM_LISTS: Final = 3  # the frontier, the next frontier, vertices that want a message
-_FIXED: Final = {"cpu": 2 << 20, "numpy": 24 << 20}  # temporary arrays that do not grow with the vertices
+# What does not grow with the vertices: temporary arrays; for a GPU, pinned memory for what is copied there.
+_FIXED: Final = {"cpu": 2 << 20, "numpy": 24 << 20, "cuda": 112 << 20}
+_DEVICE_LISTS: Final = 4  # ids that the host holds for a GPU: active vertices, and those that want a message
 
 # Operators: per vertex, counts or two labels, degrees and sums of them; per arc of a block, NumPy's temporary arrays;
 # per arc that is held, its id.
@@ -93,6 +95,8 @@ def state_bytes(
     typed = program.typed(types)
     written = analyse(typed).written_fields
     sizes = {spec.name: typed.dtype(spec.name).itemsize * (spec.size or 1) for spec in typed.ir.fields}
+    if leaf == "cuda":  # fields are on the device, and come back as the result
+        return num_vertices * (sum(sizes.values()) + types.id.itemsize * _DEVICE_LISTS)
     if claims:
         row = sum(sizes.values()) + _CLAIM_MARKS + types.id.itemsize * _CLAIM_LISTS
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from dromos.engines.cpu.claiming_part import ClaimingPart
 from dromos.engines.cpu.general_part import CpuPart
 from dromos.engines.direction import along, refuse_direction
 from dromos.engines.parts import Leaf
-from dromos.errors import InvalidArgumentError
+from dromos.errors import InvalidArgumentError, ResourceError
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.origin import Origin, origin_of
 from dromos.graph.store.paged.file import ByteSource
@@ -39,6 +39,7 @@ from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.components import BYTES_PER_VERTEX, components
 from dromos.places.stream.execution import StreamExecution
 from dromos.places.stream.feed import PageFeed
+from dromos.places.stream.kept_rows import keeps_rows
 from dromos.places.stream.row_kernels import ROW_KERNELS, call_row_kernel
 from dromos.places.stream.sorted_rows import SortedRows
 from dromos.plan.path import Direction
@@ -54,11 +55,13 @@ class StreamEngine:
     """Runs programs on a stored graph within ``memory`` bytes, on a leaf engine.
 
     Args:
-            leaf: the engine that computes.
-            memory: the budget for everything that the run holds; by default half of the free memory.
-            page_bytes: the size of a page of targets; by default 16 KiB.
-            opener: opens the file; for tests, one that fails.
-            otherwise: runs graphs that were derived from a mapped graph and have no file of their own.
+        leaf: the engine that computes programs.
+        memory: the budget for everything that the run holds on the host; by default half of the free memory.
+        page_bytes: the size of a page of targets; by default 16 KiB.
+        opener: opens the file; for tests, one that fails.
+        otherwise: runs graphs that were derived from a mapped graph and have no file of their own.
+        host: the engine for what is no program; by default the leaf. A leaf on a device runs programs alone.
+        budget: the name of the argument that gives ``memory``, for errors.
     """
 
     streams = True
@@ -71,8 +74,11 @@ class StreamEngine:
         page_bytes: int | None = None,
         opener: Callable[[Origin], ByteSource] = open_source,
         otherwise: Engine | None = None,
+        host: Leaf | None = None,
+        budget: str = "memory",
     ) -> None:
-        self._otherwise = otherwise
+        self._otherwise, self._budget = otherwise, budget
+        self._host = leaf if host is None else host
         self.leaf, self.memory, self.page_bytes, self.opener = leaf, memory, page_bytes, opener
         self._beside = self._answer = 0
         self.name = f"{leaf.name}, streamed"
@@ -80,6 +86,13 @@ class StreamEngine:
     def hold(self, beside: int, answer: int) -> None:
         """Reserve bytes of the budget for the caller of programs, and for a result with one row per edge."""
         self._beside, self._answer = beside, answer
+
+    def limit(self, memory: int) -> None:
+        """Set the budget that a caller's ``memory=`` gives: that of the device, if the leaf is on one."""
+        if hasattr(self.leaf, "memory"):
+            self.leaf.memory = memory
+        else:
+            self.memory = memory
 
     def prepare(self, program: Program, graph: GraphLike) -> Execution:
         """Set up the program in its initial state; pages are read from the first superstep on."""
@@ -106,14 +119,15 @@ class StreamEngine:
         memory = available_memory() // 2 if self.memory is None else self.memory
 
         def plan(*, claims: bool) -> MemoryPlan:
-            n, arcs, name = stored.num_vertices, stored.num_arcs, self.leaf.name
+            n, arcs, name = stored.num_vertices, stored.num_arcs, self.leaf.name.partition(":")[0]
             needed = state_bytes(program, types, name, n, arcs, claims=claims) + self._beside
             return plan_memory(
                 memory, needed, stored.held_bytes(len(by_prefix)), [*by_prefix.values()],
                 leaf=name, shelf=claims and "pull" in rows, answer=self._answer,
             )  # fmt: skip
 
-        planned = plan(claims=self.leaf.name == "cpu" and is_claimed(typed, analyse(typed)))
+        with self._named_budget():
+            planned = plan(claims=self.leaf.name == "cpu" and is_claimed(typed, analyse(typed)))
         part = self.leaf.part(program, stored, types, 0, stored.num_vertices)
         if isinstance(part, CpuPart):
             part.slices_stay = False
@@ -125,6 +139,8 @@ class StreamEngine:
         pager = Pager(self.opener(stored.origin), planned.room)
         try:
             feed = PageFeed(pager, rows, offsets)
+            if keeps_rows(part):
+                feed.keep_on(part)
             if isinstance(part, ClaimingPart) and planned.shelf:
                 feed.keep_unsettled(planned.shelf, part.wanting_between)
             if isinstance(part, CpuPart) and part.pulls_sorted:
@@ -137,6 +153,15 @@ class StreamEngine:
             pager.close()
             raise
 
+    @contextmanager
+    def _named_budget(self) -> Iterator[None]:
+        """Let a refusal name the argument that gives the budget."""
+        try:
+            yield
+        except ResourceError as error:
+            text = str(error).replace("memory=", f"{self._budget}=", 1)
+            raise type(error)(text, needed=error.needed) from None
+
     def native(self, name: str) -> NativeKernel | None:
         """The kernel of this name over pages; None if there is none and a program has to do the work."""
         kernels: dict[str, NativeKernel] = {"components": self._components} if self.leaf.name == "cpu" else {}
@@ -144,12 +169,18 @@ class StreamEngine:
 
     def row_kernel(self, name: str) -> NativeKernel | None:
         """The kernel of this name that reads the rows of some vertices of a stored graph; None if there is none."""
-        if name not in ROW_KERNELS or (ROW_KERNELS[name].compiled and self.leaf.name != "cpu"):
+        if name not in ROW_KERNELS or (ROW_KERNELS[name].compiled and self._host.name != "cpu"):
             return None
-        return partial(
-            call_row_kernel, name, memory=self.memory, threads=getattr(self.leaf, "threads", None),
-            page_bytes=self.page_bytes, opener=self.opener,
-        )  # fmt: skip
+        threads = getattr(self._host, "threads", None)
+
+        def kernel(graph: StoredGraph, **options: Any) -> Mapping[str, Any]:
+            with self._named_budget():
+                return call_row_kernel(
+                    name, graph, memory=self.memory, threads=threads, page_bytes=self.page_bytes, opener=self.opener,
+                    **options,
+                )  # fmt: skip
+
+        return kernel
 
     def needs_compiled_leaf(self, name: str) -> bool:
         """Whether :meth:`row_kernel` has none of this name here, but would have one on the CPU's compiled engine."""
@@ -168,7 +199,7 @@ class StreamEngine:
             release_compiler_pages()
             label, steps = components(
                 feed, offsets, graph_types(stored).id,
-                symmetric=stored.symmetric, threads=getattr(self.leaf, "threads", None),
+                symmetric=stored.symmetric, threads=getattr(self._host, "threads", None),
             )  # fmt: skip
         finally:
             pager.close()
@@ -197,7 +228,8 @@ class StreamEngine:
     ) -> Mapping[str, Any]:
         stored = _stored(graph)
         stored.make_room()
-        rows, plan, room = self._room_of(name, stored, directed=directed, weighted=weighted)
+        with self._named_budget():
+            rows, plan, room = self._room_of(name, stored, directed=directed, weighted=weighted)
         pager = Pager(self.opener(stored.origin), plan.room)
         try:
             offsets: dict[Direction, Array] = {way: stored.row_offsets(_prefixes(stored)[way]) for way in rows}
@@ -206,13 +238,14 @@ class StreamEngine:
                 size=room.block_arcs, held=room.held_arcs, directions=tuple(rows), weighted=weighted,
                 threads=room.threads,
             )  # fmt: skip
-            return OPERATORS[name](blocks, self.leaf.name, **options)
+            return OPERATORS[name](blocks, self._host.name, **options)
         finally:
             pager.close()
 
     def require_room(self, name: str, graph: GraphLike, *, directed: bool, weighted: bool) -> None:
         """Refuse now what :meth:`operator` would refuse: a graph without in-edges, or a budget that is too small."""
-        self._room_of(name, _stored(graph), directed=directed, weighted=weighted)
+        with self._named_budget():
+            self._room_of(name, _stored(graph), directed=directed, weighted=weighted)
 
     def _room_of(
         self, name: str, stored: StoredGraph, *, directed: bool, weighted: bool
@@ -228,8 +261,8 @@ class StreamEngine:
         memory = available_memory() // 2 if self.memory is None else self.memory
         degrees = [stored.out_degree, stored.in_degree] if directed else [stored.out_degree]
         longest = sum(int(degree.max(initial=0)) for degree in degrees)
-        threads = num_threads(getattr(self.leaf, "threads", None))
-        n, leaf, weighing, by_edge = stored.num_vertices, self.leaf.name, name in WEIGHING, name in BY_EDGE
+        threads = num_threads(getattr(self._host, "threads", None))
+        n, leaf, weighing, by_edge = stored.num_vertices, self._host.name, name in WEIGHING, name in BY_EDGE
         answer = by_edge_bytes(stored.num_edges, graph_types(stored).id.itemsize) if by_edge else self._answer
 
         def room_in(share: int) -> OperatorRoom:

@@ -14,6 +14,7 @@ from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.paged.slices import slice_of
 from dromos.parallel import run_team
+from dromos.places.stream.kept_rows import KeepingPart, KeptRows
 from dromos.places.stream.shelf import RowShelf
 from dromos.places.stream.sorted_rows import SortedRows
 from dromos.plan.path import Direction
@@ -55,6 +56,7 @@ class PageFeed:
         self._fetching = Timer()
         self._shelf: RowShelf | None = None
         self._sorted: SortedRows | None = None
+        self._kept: KeptRows | None = None
         for direction in rows:
             pager.prepare(rows[direction])
 
@@ -72,6 +74,10 @@ class PageFeed:
         """Sort the in-rows once it is worthwhile; see :class:`SortedRows` for which programs may."""
         self._sorted = sorted_rows
 
+    def keep_on(self, part: KeepingPart) -> None:
+        """Let a part with a memory of its own keep the first pages; see :class:`KeptRows`."""
+        self._kept = KeptRows(part, self._rows, self._offsets)
+
     def expect(self, supersteps: int | None) -> None:
         """Set the most supersteps that there may be, including the next one; None: any number."""
         if self._sorted is not None:
@@ -79,6 +85,8 @@ class PageFeed:
 
     def close(self) -> None:
         """Stop the reader threads, and close the files."""
+        if self._kept is not None:
+            self._kept.close()
         self.pager.close()
         if self._sorted is not None:
             self._sorted.release(self.pager)
@@ -109,7 +117,10 @@ class PageFeed:
         """The bytes that the next superstep would read for ``vertices``; also caches its :meth:`holding` of them."""
         rows = self._rows[direction]
         pages = self._asked[direction] = self.holding(vertices, direction)
-        return rows.missing_bytes(_mask(pages, rows.num_pages))
+        wanted = _mask(pages, rows.num_pages)
+        if self._kept is not None:
+            wanted[: self._kept.pages(rows)] = False
+        return rows.missing_bytes(wanted)
 
     def fetch(self, numbers: Array, direction: Direction) -> Iterator[GraphSlice]:
         """See :class:`dromos.places.Feed`."""
@@ -131,6 +142,10 @@ class PageFeed:
         self._asked.clear()
         rows, offsets = self._rows[direction], self._offsets[direction]
         wanted = _mask(numbers, rows.num_pages)
+        kept = 0
+        if self._kept is not None:
+            yield from self._kept.slices(self.pager, rows, offsets, wanted, direction)
+            kept = self._kept.pages(rows)
         shelf = self._shelf if direction == "pull" else None
         pulls_all = direction == "pull" and len(numbers) == rows.num_pages
         if self._sorted is not None and not pulls_all:
@@ -139,7 +154,7 @@ class PageFeed:
             yield from self._sorted.slices(self.pager, rows, offsets)
         elif shelf is None:
             for window in self.pager.windows(rows, wanted):
-                yield slice_of(rows, offsets, wanted, window)
+                yield slice_of(rows, offsets, wanted, window, cut=kept)
         elif shelf.complete:
             yield from shelf.slices()
         else:

@@ -162,7 +162,7 @@ class SortedRows:
         self._room, pager.room = pager.room, Room(pager.buffers_for(size, ahead=0), 0)
         wanted, fails = np.ones(rows.num_pages, dtype=bool), False
         for window in pager.windows(rows, wanted, ahead=0):  # sorting takes many times as long as reading
-            piece = slice_of(rows, offsets, wanted, window)
+            piece: GraphSlice = slice_of(rows, offsets, wanted, window)
             if not fails:
                 try:
                     piece = spilled.append(piece, window)
