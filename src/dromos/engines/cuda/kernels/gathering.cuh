@@ -4,10 +4,14 @@
 #pragma once
 #include "settling.cuh"
 
+#define LONG_ROW 2048  // arcs of a row that takes a block
 #define AT_ONCE 4  // arcs of a row that a lane looks at before the row's lanes ask each other
 
 #ifndef OVER_LINK
 #define OVER_LINK 0  // whether arcs lie in the host's memory
+#endif
+#ifndef ANY_ORDER
+#define ANY_ORDER 0  // whether rows may come in any order of their lengths; then classes say where to look for long ones
 #endif
 #ifndef PACK_ARCS
 #define PACK_ARCS 0  // whether rows that lie there are packed for a pull of all of them, and how many arcs a pack has
@@ -115,6 +119,7 @@ DEVICE auto wanting(const Arguments& a, const Frame& f) {
 template <class F, class W>
 DEVICE void gather_by_warps(const Arguments& a, const Frame& f, i64 begin, i64 end, F&& settle, W&& wanted) {
     for (i64 v = begin + warp_in_grid(); v < end; v += warps_in_grid()) {
+        if (ANY_ORDER && degree(a.G.in_offsets, (vid)v) >= LONG_ROW) continue;
         Gathered g = {identity(), 0};
         if (wanted((vid)v))
             g = gather(a, f, (vid)v, __ldg(a.G.in_offsets + v) + lane(), __ldg(a.G.in_offsets + v + 1), 32);
@@ -148,25 +153,48 @@ DEVICE void gather_class(const Arguments& a, const Frame& f, i64 begin, i64 end,
     }
 }
 
+// A row that takes a block; `parts` is shared memory of the block, and free again when this returns.
+template <class F, class W>
+DEVICE void gather_by_block(const Arguments& a, const Frame& f, i64 v, Gathered* parts, F&& settle, W&& wanted) {
+    Gathered g = {identity(), 0};
+    if (wanted((vid)v))
+        g = gather(a, f, (vid)v, __ldg(a.G.in_offsets + v) + threadIdx.x, __ldg(a.G.in_offsets + v + 1), BLOCK);
+    g = gathered_by_block(g, parts);
+    if (warp_in_block() == 0) settle(lane() == 0, (vid)v, g);
+    __syncthreads();
+}
+
+#if ANY_ORDER
+// A block lists the long ones among BLOCK rows, then takes one after the other. Its rows lie apart, since long ones may
+// come first.
 template <class F, class W>
 DEVICE void gather_by_blocks(const Arguments& a, const Frame& f, i64 begin, i64 end, F&& settle, W&& wanted) {
     __shared__ Gathered parts[WARPS];
-    for (i64 v = begin + blockIdx.x; v < end; v += gridDim.x) {
-        Gathered g = {identity(), 0};
-        if (wanted((vid)v))
-            g = gather(a, f, (vid)v, __ldg(a.G.in_offsets + v) + threadIdx.x, __ldg(a.G.in_offsets + v + 1), BLOCK);
-        g = gathered_by_block(g, parts);
-        if (warp_in_block() == 0) settle(lane() == 0, (vid)v, g);
+    __shared__ vid rows[BLOCK];
+    __shared__ unsigned count;
+    for (i64 first = begin + blockIdx.x; first < end; first += BLOCK * (i64)gridDim.x) {
+        if (threadIdx.x == 0) count = 0;
         __syncthreads();
+        const i64 v = first + threadIdx.x * (i64)gridDim.x;
+        if (v < end && degree(a.G.in_offsets, (vid)v) >= LONG_ROW) rows[atomicAdd(&count, 1)] = (vid)v;
+        __syncthreads();
+        for (unsigned i = 0; i < count; ++i) gather_by_block(a, f, rows[i], parts, settle, wanted);
     }
 }
+#else
+template <class F, class W>
+DEVICE void gather_by_blocks(const Arguments& a, const Frame& f, i64 begin, i64 end, F&& settle, W&& wanted) {
+    __shared__ Gathered parts[WARPS];
+    for (i64 v = begin + blockIdx.x; v < end; v += gridDim.x) gather_by_block(a, f, v, parts, settle, wanted);
+}
+#endif
 
 // All rows from `begin` on, by the classes of their lengths.
 template <class F, class W>
 DEVICE void gather_all(const Arguments& a, const Frame& f, i64 begin, F&& settle, W&& wanted) {
     const i64* ends = a.G.classes;
-    gather_by_blocks(a, f, begin, ends[0], settle, wanted);
-    gather_by_warps(a, f, ends[0], ends[1], settle, wanted);
+    gather_by_blocks(a, f, begin, ANY_ORDER ? ends[1] : ends[0], settle, wanted);
+    gather_by_warps(a, f, ANY_ORDER ? begin : ends[0], ends[1], settle, wanted);
     gather_class<32>(a, f, ends[1], ends[2], settle, wanted);
     gather_class<16>(a, f, ends[2], ends[3], settle, wanted);
     gather_class<8>(a, f, ends[3], ends[4], settle, wanted);

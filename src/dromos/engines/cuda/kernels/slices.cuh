@@ -7,6 +7,7 @@
 // parts a slice has rows of others' vertices too: before a push they follow the own ones in the queue, and a pull leaves
 // messages to others as a push does.
 #pragma once
+#define ANY_ORDER 1  // slices of graphs on disk have the order of their file
 #include "gathering.cuh"
 
 #define LONE_PROBES 8  // arcs that a lane looks at alone before its warp helps
@@ -298,6 +299,22 @@ extern "C" __global__ void __launch_bounds__(BLOCK) list_wanting(const Arguments
     each_row(p.first, p.last, [&](bool valid, vid v) {
         if (valid) wanting[v - p.first] = WANTS_ALWAYS || wants_at(a.S, a.K, v);
     });
+}
+
+// The pages of 2^page_bits arcs that hold rows of active vertices, or in a pull of vertices that want a message.
+extern "C" __global__ void __launch_bounds__(BLOCK)
+mark_pages(const Arguments a, const Piece p, const eid* offsets, int pull, int page_bits, unsigned char* marks) {
+    const auto mark = [&](vid v) {
+        const i64 begin = (i64)__ldg(offsets + v), end = (i64)__ldg(offsets + v + 1);
+        if (begin == end) return;
+        for (i64 page = begin >> page_bits; page <= (end - 1) >> page_bits; ++page) marks[page] = 1;
+    };
+    const Frame f = frame_of(a);
+    const i64 count = pull ? p.last - p.first : p.size;
+    for (i64 i = thread_in_grid(); i < count; i += threads_in_grid()) {
+        const vid v = pull ? (vid)(p.first + i) : f.queue[i];
+        if (!pull || WANTS_ALWAYS || wants_at(a.S, a.K, v)) mark(v);
+    }
 }
 
 // Members of the frontier among p.start..p.stop, which belong to another part: all of them, `ids`, or those whose bits
