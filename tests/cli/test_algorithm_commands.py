@@ -131,6 +131,8 @@ def test_pages_are_dealt_over_devices(call, deal):
         (("bfs", "g.drm", "--source", 0, "--device", "numpy+numpy", "--deal", "odd"), "--deal odd is not one of"),
         (("bfs", "g.drm", "--source", 0, "--device", "numpy", "--deal", "pages"), "--device cuda:0+cuda:1"),
         (("bfs", "g.drm", "--source", 0, "--memory", "64M", "--deal", "pages"), "leave --deal out"),
+        (("bfs", "g.drm", "--source", 0, "--host-memory", "1G"), "--host-memory 1G is for a graph on disk on a GPU"),
+        (("bfs", "g.drm", "--source", 0, "--host-memory", "1G", "--verify"), "leave --host-memory out"),
         (("convert", "g.drm", "out.drm", "--memory", "64M", "--transpose"), "leave --memory out, or take the list"),
     ],
 )

@@ -57,6 +57,19 @@ def test_a_small_budget_makes_the_disk_the_bound(tmp_path: Path) -> None:
     assert by_place(prediction.predictions(stored, cost_of("bfs"), state - 1))["cpu, from disk"].seconds is None
 
 
+def test_a_gpu_reads_from_disk_what_has_no_room_on_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = dr.generators.rmat(10, 8, seed=1)
+    dr.write(graph, tmp_path / "g.drm")
+    arcs = 4 * graph.num_arcs
+    monkeypatch.setattr(prediction.sizes, "available_memory", lambda: arcs // 2)
+    for on, note in ((dr.open(tmp_path / "g.drm"), ""), (graph, "the graph is not in a .drm file")):
+        row = prediction._on_gpu_from_disk(on, 5.0, 0.0, 1 << 20, arcs // 4, 3 * arcs // 4)
+        assert (row.place, row.engine, row.note) == ("cuda, from disk", "cuda, streamed", note)
+        assert 'device="cuda", memory="1048576"' in row.how
+        read = (arcs + 5 * (3 * arcs // 4 - arcs // 4)) / 1e6  # the whole file once, then what neither of them keeps
+        assert row.seconds == (None if note else pytest.approx(read))
+
+
 def test_packed_targets_are_read_in_fewer_bytes(tmp_path: Path) -> None:
     graph = dr.generators.rmat(10, 8, seed=1)
     dr.write(graph, tmp_path / "g.drm", compress=True)
