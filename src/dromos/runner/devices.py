@@ -237,8 +237,7 @@ def _check_host_memory(host_memory: int | str, device: str | Engine, graph: Grap
         return
     raise InvalidArgumentError(
         f"host_memory={getattr(host_memory, 'text', host_memory)!r} is for a graph on disk on a GPU: use device='cuda' "
-        "and dr.open(path); "
-        "on the CPU, memory= is the limit"
+        "and dr.open(path); on the CPU, memory= is the limit"
     )
 
 
