@@ -104,7 +104,7 @@ class Session(KernelCalls):
             graph.require_in_memory()
         self.path: str | Path = path if path == "auto" else Path.parse(path)
         if graph.on_disk:
-            self._give_in_edges(graph, memory)
+            self._give_in_edges(graph, _memory_of_host(self.engine.name, memory, host_memory))
         self._checkpoint: Checkpoint | None = None
         if checkpoint is not None:
             from dromos.runner import checkpoint as saving
@@ -376,3 +376,12 @@ class Session(KernelCalls):
             finished=self.finished, values=values, vertex_fields=vertex_fields, edge_fields=edge_fields, index=index,
             verifier=verifier, own_rows=own_rows, explanation=self._explanation,
         )  # fmt: skip
+
+
+def _memory_of_host(engine: str, memory: int | str | None, host_memory: int | str | None) -> int | str | None:
+    """The limit for the host's memory: on a GPU, ``memory`` is that of the device.
+
+    >>> _memory_of_host("cpu, streamed", "2G", None), _memory_of_host("cuda, streamed", "80G", "2G")
+    ('2G', '2G')
+    """
+    return host_memory if engine.startswith(GPU) else memory
