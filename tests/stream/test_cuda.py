@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,20 +12,14 @@ import pytest
 import dromos as dr
 from dromos.dtypes import Array
 from dromos.engines.cuda.part import CudaLeaf
-from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import CorruptFileError, FileError, ResourceError
 from dromos.graph import Graph
-from dromos.places import PlacedEngine
 from dromos.places.stream import StreamEngine
-from dromos.program import Program, analyse
+from dromos.program import Program
 from dromos.runner import devices
-from tests.program import programs
-from tests.program.agreement import given as given_params
-from tests.program.random_programs import random_program
-from tests.program.running import run
 from tests.stream.stores import PAGE, FaultyFile, input_error, random_graph, stored
 from tests.stream.test_algorithms import ALGORITHMS, UNDIRECTED, weighted
-from tests.stream.test_programs import KINDS, TYPES, many_pages, outcome
+from tests.stream.test_programs import KINDS, check_kind, check_random, many_pages
 
 pytestmark = pytest.mark.gpu
 
@@ -50,36 +43,14 @@ def on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("arcs", [0, 3000, 1 << 20], ids=["none stay", "some stay", "all stay"])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_program_is_the_program_in_memory(kind: type[Program], arcs: int, tmp_path: Path) -> None:
-    for seed, directed in ((11, False), (12, True), (13, True)):
-        graph = many_pages(seed, directed)
-        program = next(p for p in programs.examples(graph.num_vertices) if type(p) is kind)
-        (folder := tmp_path / str(seed)).mkdir()
-        file = stored(graph, folder)
-        expected, steps = run(program, graph, "sync-push-dd", engine=PlacedEngine(VectorisedLeaf()))
-        engine = gpu_stream(graph, arcs)
-        for path in (None, *engine.prepare(program, file).caps.paths):
-            found, taken = run(program, file, None if path is None else str(path), engine=engine)
-            assert len(taken) == len(steps), f"{program} {path}"
-            for name in expected:
-                if name != "parent":  # a choice among equals
-                    np.testing.assert_allclose(
-                        found[name], expected[name], rtol=1e-4, atol=1e-6, err_msg=f"{program} {path} {name}"
-                    )
+    check_kind(kind, tmp_path, lambda program, graph, file: gpu_stream(graph, arcs), loose=10)
 
 
 @pytest.mark.parametrize("seed", range(24))
 def test_random_programs(seed: int, tmp_path: Path) -> None:
     graph = many_pages(seed, directed=seed % 2 == 0)
     file = stored(graph, tmp_path)
-    draw = random.Random(seed)
-    kinds = (random_program(draw.randrange(10_000)) for _ in range(99))
-    fitting = (k for k in kinds if analyse(k.typed(TYPES)).deterministic and k.ir().direction == "out")
-    program = given_params(next(fitting), graph)
-    engines: tuple[tuple[Graph, Any], ...] = ((graph, PlacedEngine(VectorisedLeaf())), (file, gpu_stream(graph, 1500)))
-    expected, found = (outcome(program, on, how) for on, how in engines)
-    assert (expected is None) == (found is None)
-    for name in expected or ():
-        np.testing.assert_allclose(found[name], expected[name], rtol=1e-3, atol=1e-5, err_msg=name)
+    check_random(seed, graph, lambda program: (file, gpu_stream(graph, 1500)), loose=100)
 
 
 @pytest.mark.usefixtures("on_disk")

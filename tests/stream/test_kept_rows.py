@@ -17,14 +17,12 @@ from dromos.engines.vectorised.part import VectorisedPart
 from dromos.errors import CorruptFileError, DromosError
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.slices import PagedSlice
-from dromos.places import PlacedEngine
 from dromos.places.stream import StreamEngine
 from dromos.places.stream.feed import pages_of
 from dromos.plan.path import Direction
 from dromos.program import GraphTypes, Program
-from tests.program import programs
 from tests.stream.stores import PAGE, CountingFile, FaultyFile, random_graph, stored, tiny_budget
-from tests.stream.test_programs import KINDS, many_pages, run
+from tests.stream.test_programs import KINDS, check_kind
 
 _CACHED = 4  # pages
 
@@ -83,21 +81,12 @@ class KeepingPart(VectorisedPart):
 @pytest.mark.parametrize("capacity", [0, 3 * PAGE // 4, 1 << 20], ids=["none", "some pages", "all"])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_every_program_is_the_program_in_memory(kind: type[Program], capacity: int, tmp_path: Path) -> None:
-    for seed, directed in ((11, False), (12, True)):
-        graph = many_pages(seed, directed)
-        program = next(p for p in programs.examples(graph.num_vertices) if type(p) is kind)
-        (folder := tmp_path / str(seed)).mkdir()
-        file = stored(graph, folder)
-        expected, steps = run(program, graph, "sync-push-dd", engine=PlacedEngine(VectorisedLeaf()))
-        engine = StreamEngine(KeepingLeaf(capacity), tiny_budget(program, file, pages=_CACHED), page_bytes=PAGE)
-        for path in (None, *engine.prepare(program, file).caps.paths):
-            found, taken = run(program, file, None if path is None else str(path), engine=engine)
-            assert len(taken) == len(steps), f"{program} {path}"
-            for name in expected:
-                if name != "parent":  # a choice among equals
-                    np.testing.assert_allclose(
-                        found[name], expected[name], rtol=1e-5, atol=1e-7, err_msg=f"{path} {name}"
-                    )
+    check_kind(
+        kind, tmp_path,
+        lambda program, graph, file: StreamEngine(
+            KeepingLeaf(capacity), tiny_budget(program, file, pages=_CACHED), page_bytes=PAGE
+        ),
+    )  # fmt: skip
 
 
 def test_kept_pages_are_read_once_and_others_in_every_superstep(tmp_path: Path) -> None:
