@@ -44,8 +44,8 @@ from dromos.runner.devices import CLUSTER, DEVICES, MOST_OF_HOST, engine_for
 __all__ = ["Prediction", "chosen", "predictions", "require_model"]
 
 _MODELLED: Final = ("auto", "cpu", "cuda", "cpu+cuda")
+# The names of other places begin with the engine's.
 _ENGINES: Final = {"cpu, in memory": "cpu", "cpu, from disk": "cpu, streamed", "cuda, from disk": "cuda, streamed"}
-# others begin with the engine's name
 _STATE_BYTES: Final = {"cpu": 32, "cuda": 64}  # per vertex: fields, copies, queues and bitmaps of a typical run
 _READ_BYTES: Final = 64 << 20
 # The scale of the graphs that rates are measured on: tables exceed a core's own cache, and a GPU is busy for longer
