@@ -138,6 +138,13 @@ def test_slices_have_no_order() -> None:
         programs.SSSP(source=0), weighted(generators.path(9))
     )
     assert not execution.caps.ordered
+    assert len(execution.caps.paths) == 8
+
+
+def test_messages_to_several_parts_wait_for_the_end_of_a_superstep() -> None:
+    execution = PlacedEngine(CpuLeaf(threads=1), slices=2, parts=2).prepare(
+        programs.SSSP(source=0), weighted(generators.path(9))
+    )
     assert all(path.sync == "sync" for path in execution.caps.paths)
 
 

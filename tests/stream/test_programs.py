@@ -41,15 +41,17 @@ def many_pages(seed: int, directed: bool) -> Graph:
 
 
 def check(program: Program, graph: Graph, file: dr.StoredGraph, engine: StreamEngine, loose: float = 1.0) -> None:
-    """Every offered path, and the planner's, gives the results of NumPy in memory, in as many supersteps.
+    """Every offered path, and the planner's, gives the results of NumPy in memory.
 
+    Synchronous paths do so in as many supersteps.
     ``loose``: a factor of the tolerances, for a leaf that adds up in another order.
     """
     inside = PlacedEngine(VectorisedLeaf())
     expected, steps = run(program, graph, "sync-push-dd", engine=inside)
     for path in (None, *engine.prepare(program, file).caps.paths):
         found, taken = run(program, file, None if path is None else str(path), engine=engine)
-        assert len(taken) == len(steps), f"{program} {path}"
+        if all(row.decision.path.sync == "sync" for row in taken):
+            assert len(taken) == len(steps), f"{program} {path}"
         for name in expected:
             if name != "parent":  # a choice among equals
                 np.testing.assert_allclose(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
@@ -23,15 +23,16 @@ from dromos.plan.path import Direction
 from dromos.program import Expr, GraphTypes, Program, analyse, evaluate
 from dromos.program.expr import FALSE
 
-__all__ = ["EXCHANGE", "Halves", "PlacedExecution"]
+__all__ = ["EXCHANGE", "Halves", "PlacedExecution", "sends_all_rows"]
 
 EXCHANGE = "exchange"
 """The name of the exchange time in the trace."""
 
 _WHY_SYNCHRONOUS = (
-    "over slices and parts no vertex changes before all messages are there, so no path is asynchronous "
-    "but that of programs with a priority whose parts have one slice each"
+    "over several parts, and on this engine over slices, no vertex changes before all messages are there, so no path "
+    "is asynchronous but that of programs with a priority whose parts have one slice each"
 )
+_WHY_NO_OTHERS = "with one slice, async-push-dd settles vertices by priority, and no other path is asynchronous"
 
 
 class Halves(NamedTuple):
@@ -45,6 +46,21 @@ class Halves(NamedTuple):
     """The seconds that this process spent exchanging between parts; devices may work meanwhile."""
     directions: tuple[Direction, ...] = ()
     """The direction of each part, where they differ."""
+
+
+class _ApplyingPart(Part, Protocol):
+    """A part that can apply messages at once; see :mod:`dromos.engines.cpu.asynchronous_slices`."""
+
+    rows_serve_both: bool
+
+
+def _can_apply_at_once(parts: Sequence[Part]) -> TypeGuard[Sequence[_ApplyingPart]]:
+    return len(parts) == 1 and getattr(parts[0], "applies_at_once", False)
+
+
+def sends_all_rows(path: Path) -> bool:
+    """Whether a superstep sends from all rows whose vertices are active when their slice comes by."""
+    return path.sync == "async" and path.direction == "push" and path.driven == "td"
 
 
 class PlacedExecution:
@@ -71,18 +87,26 @@ class PlacedExecution:
         self.ir = self.typed.ir
         self.analysis = analyse(self.typed)
         directions = [d for d in ("push", "pull") if all(d in feed.directions for feed in feeds)]
-        offered = tuple(path for path in PATHS if path.sync == "sync" and path.direction in directions)
         self._ordered: OrderedRun | None = None
         self._make_ordered = ordered
         orders = not exchange.in_grid and can_order(parts, feeds)
-        if orders:
-            offered += (ORDERED,)
-        why = _WHY_SYNCHRONOUS
+        at_once = False
+        if not orders and not exchange.in_grid and _can_apply_at_once(parts):
+            at_once = True
+            parts[0].rows_serve_both = getattr(feeds[0], "rows_serve_both", False)
+        offered = tuple(
+            path for path in PATHS
+            if (orders and path == ORDERED)
+            or (path.direction in directions and (at_once or path.sync == "sync"))
+        )  # fmt: skip
+        why = "" if at_once else _WHY_NO_OTHERS if orders else _WHY_SYNCHRONOUS
         if "pull" not in directions:
-            why += "; and without in-rows (the transpose) nothing can be pulled"
+            why += "; " if why else ""
+            why += "without in-rows (the transpose) nothing can be pulled"
         self.caps: Caps = caps_for(
-            self.ir, self.analysis, shape, supported=offered, why_no_others=why, ordered=orders, **parts[0].planning
-        )
+            self.ir, self.analysis, shape,
+            supported=offered, why_no_others=why, ordered=orders, in_place=at_once, **parts[0].planning,
+        )  # fmt: skip
         # asynchronous parts start first, so that the others work while their kernels run, and are waited for last
         self._order = sorted(range(len(parts)), key=lambda number: not parts[number].asynchronous)
         self._superstep = 0
@@ -141,7 +165,7 @@ class PlacedExecution:
         if path not in self.caps.paths:
             raise InvalidArgumentError(f"path={str(path)!r}: {self.caps.why_no_others}")
         clock, sent_before = Stopwatch(), self.exchange.sent_bytes
-        if path == ORDERED:
+        if path == ORDERED and self.caps.ordered:
             return self._step_in_order(horizon, clock)
         self._ordered = None
         senders = [part.frontier for part in self.parts] if self.ir.edge_fields else None
@@ -179,7 +203,7 @@ class PlacedExecution:
         exchanging, busy = telling.seconds(), [0.0] * len(self.parts)
         for number in self._order:
             part, feed, own = self.parts[number], self.feeds[number], Stopwatch()
-            for piece in feed.fetch(self._with_work(part, feed, path.direction), path.direction):
+            for piece in feed.fetch(self._with_work(part, feed, path), path.direction):
                 part.send(piece, path)
             busy[number] = own.seconds()
         if path.direction == "push" or self.exchange.in_grid:  # otherwise a pull yields messages to own vertices only
@@ -217,16 +241,17 @@ class PlacedExecution:
         return self.stats
 
     @staticmethod
-    def _with_work(part: Part, feed: Feed, direction: Direction) -> Array:
+    def _with_work(part: Part, feed: Feed, path: Path) -> Array:
         """The slices with an active vertex (push), or one that wants messages (pull).
 
+        All slices on a push whose rows may become active on the way.
         All slices where fetching is free and the check is not worthwhile: for a single slice, and on a device, which
         would have to copy its frontier to the host.
         """
-        every = feed.holding(None, direction)
-        if feed.in_memory and (len(every) <= 1 or part.asynchronous):
+        every = feed.holding(None, path.direction)
+        if sends_all_rows(path) or (feed.in_memory and (len(every) <= 1 or part.asynchronous)):
             return every
-        return feed.holding(part.frontier if direction == "push" else part.wanting(), direction)
+        return feed.holding(part.frontier if path.direction == "push" else part.wanting(), path.direction)
 
     def _on_edges(self, method: str, senders: Sequence[Array | None] | None) -> str:
         """Call a method of each part for its out-slices, all or those of ``senders``; return any overflow."""

@@ -70,6 +70,12 @@ class MemoryFeed:
         self._graph, self._first, self._last, self._count = graph, first, last, count
         self._cuts: dict[Direction, _Cuts] = {}
 
+    @property
+    def rows_serve_both(self) -> bool:
+        """Whether the rows of a pull are those of a push."""
+        # a directed graph would have to be sorted to find out
+        return not getattr(self._graph, "directed", True) and self._graph.transpose is self._graph
+
     def holding(self, vertices: Array | None, direction: Direction) -> Array:
         """See :class:`Feed`."""
         cuts = self._cut(direction)

@@ -16,7 +16,7 @@ from dromos.codegen.python.render import render
 from dromos.compiler.kept import IN_VECTORS
 from dromos.program import Analysis, TypedProgram
 from dromos.program.expr import TRUE, Expr
-from dromos.program.forms import is_claimed, is_offered, offers_early
+from dromos.program.forms import is_claimed, is_offered, is_ordered, offers_early
 from dromos.program.levels import LevelSearch
 
 __all__ = ["CLAIMING_LOAD", "hooks_text", "skeleton_flags", "wanting_levels"]
@@ -47,6 +47,7 @@ def skeleton_flags(typed: TypedProgram, analysis: Analysis) -> dict[str, bool]:
     return program_facts(typed, analysis) | {
         "OFFERS_EARLY": offers_early(typed.ir),
         "OFFERED": is_offered(typed.ir, analysis),
+        "LOWERS": is_ordered(typed, analysis),
         "WANTS_DECLARED": typed.ir.wants is not TRUE,
         IN_VECTORS: any((field.size or 1) > 1 for field in typed.ir.fields),
     }

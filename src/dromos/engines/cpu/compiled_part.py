@@ -34,5 +34,10 @@ class CompiledPart(ArrayPart):
         """See :class:`dromos.engines.parts.Part`; the same for any number of threads, since ranks may differ."""
         return planning(self.typed, self.analysis, several_threads=True)
 
+    @property
+    def launcher(self) -> Launcher:
+        """The launcher of the part's kernels."""
+        return self._launcher
+
     def _fields(self) -> tuple[Array, ...]:
         return tuple(self.state.values())

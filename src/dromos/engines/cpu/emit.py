@@ -25,9 +25,12 @@ from dromos.program import Analysis, GraphTypes, TypedProgram
 __all__ = ["kernel_module", "module_text"]
 
 _modules: dict[tuple[str, GraphTypes, str], ModuleType] = {}
-_SHARING = {"asynchronous": ASYNCHRONOUS_LOAD, "claiming": CLAIMING_LOAD}
+_SHARING = {
+    "asynchronous": ASYNCHRONOUS_LOAD, "asynchronous_slices": ASYNCHRONOUS_LOAD, "claiming": CLAIMING_LOAD,
+}  # fmt: skip
 """Skeletons in which a thread reads fields that another may be writing, and the loads that they use."""
 _USES = {
+    "asynchronous_slices": ("asynchronous",),
     "claiming": ("claiming_rows", "claiming_words"),
     "offering": ("offers",),
     "offering_blocks": ("offers", "block_tiles", "offering"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dromos.dtypes import Array, read_only
 from dromos.engines import GraphShape
 from dromos.engines.board import Board, posted_range
+from dromos.engines.cpu.asynchronous_slices import AsynchronousSlices
 from dromos.engines.cpu.compiled_part import CompiledPart
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.initial import start_by_arrays
@@ -41,12 +42,24 @@ __all__ = ["CpuPart"]
 (SUMMED,), (MESSAGES,) = constants("slices", "SUMMED"), constants("common", "MESSAGES")
 
 
+class Working(NamedTuple):
+    """Arrays that a part's kernels work on."""
+
+    fields: tuple[Array, ...]
+    old: tuple[Array, ...]
+    locks: Array
+    following: Array
+    """Room for the next frontier."""
+
+
 class CpuPart(CompiledPart):
     """See :class:`dromos.engines.parts.Part`."""
 
     skeleton = "slices"
     slices_stay = True
     """Whether slices stay in memory between supersteps, so that data derived from them may be kept."""
+    rows_serve_both = False
+    """Whether the slices of a pull are those of a push, since the graph is symmetric."""
 
     def __init__(
         self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int, threads: int
@@ -56,6 +69,7 @@ class CpuPart(CompiledPart):
         self._offered_in = BY_ID  # the order of `_offers`
         self._board: Board | None = None
         self._posted: tuple[Array, ...] = ()
+        self._at_once: AsynchronousSlices | None = None
         self._pulled: list[GraphSlice] = []  # the slices pulled in this superstep, if their messages go out in blocks
         n, self._ids = shape.num_vertices, types.id
         self._touched, self._following = np.empty(n, types.id), np.empty(last - first, types.id)
@@ -106,8 +120,17 @@ class CpuPart(CompiledPart):
         )  # fmt: skip
         return listed(found, self._ids, self.first)
 
+    @property
+    def applies_at_once(self) -> bool:
+        """Whether it has asynchronous supersteps, for programs that allow them; see :class:`AsynchronousSlices`."""
+        return self._alone and not self.always and not self.ir.sent
+
     def send(self, piece: GraphSlice, path: Path) -> None:
         """See :class:`dromos.engines.parts.Part`."""
+        if path.sync == "async":
+            self._at_once = self._at_once or AsynchronousSlices(self)
+            self._messages += self._at_once.send(piece, path)
+            return
         counters, report = self._launcher.counters(), self._launcher.report()
         arrays, merged = slice_arrays(self, piece), self.merged
         values, got = tuple(map(as_bytes, merged.values)), as_bytes(merged.got)
@@ -255,6 +278,8 @@ class CpuPart(CompiledPart):
 
     def _settle(self) -> tuple[Array, Array, tuple[Any, ...]]:
         self._pulled = []
+        if self._at_once is not None and self._at_once.begun:
+            return self._touched[:0], self._at_once.settle(), ()
         if self.ir.sent:
             self.mark_own_frontier()
         merged, counters, report = self.merged, self._launcher.counters(), self._launcher.report()
@@ -305,6 +330,11 @@ class CpuPart(CompiledPart):
     @staticmethod
     def _rows_in(piece: GraphSlice, vertices: Array | None) -> Array | None:
         return None if vertices is None else rows_in(piece, vertices)
+
+    @property
+    def arrays(self) -> Working:
+        """The part's working arrays."""
+        return Working(self._fields(), self._old, self._locks, self._following)
 
     # ---- what kernels gave -----------------------------------------------------------------------------------------
 

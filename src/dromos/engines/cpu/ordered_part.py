@@ -15,7 +15,7 @@ from dromos.engines import GraphShape
 from dromos.engines.board import Board
 from dromos.engines.cpu.emit import kernel_module
 from dromos.engines.cpu.general_part import CpuPart
-from dromos.engines.cpu.launching import LINE, QUEUE, TOUCHED, Launcher, edge_arrays, slice_arrays
+from dromos.engines.cpu.launching import LINE, QUEUE, TOUCHED, edge_arrays, slice_arrays
 from dromos.engines.cpu.memory import reused_empty, reused_zeros
 from dromos.engines.cpu.skeletons import constants
 from dromos.engines.parts import Messages, Partial
@@ -63,11 +63,6 @@ class OrderedPart(CpuPart):
         sample = sample[np.isfinite(sample)]
         mean = float(sample.mean()) if sample.size else 1.0
         return _WIDTH * (mean or 1.0) / degree**2
-
-    @property
-    def launcher(self) -> Launcher:
-        """The launcher of the part's kernels."""
-        return self._launcher
 
     def take_frontier(self, active: Array) -> None:
         """Set the frontier to ``active``: own vertices, ascending."""

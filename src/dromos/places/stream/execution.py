@@ -10,14 +10,13 @@ from dromos.engines.parts import Part
 from dromos.engines.saving import Saved
 from dromos.graph.store.stored import StoredGraph
 from dromos.graph.summary import human_bytes
-from dromos.places.driver import PlacedExecution
+from dromos.places.driver import PlacedExecution, sends_all_rows
 from dromos.places.exchange import CopyExchange
 from dromos.places.feed import Feed
 from dromos.places.stream.budget import MemoryPlan
 from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.feed import PageFeed
 from dromos.plan import Constants, Path, Stats
-from dromos.plan.path import Direction
 from dromos.program import GraphTypes, Program
 
 __all__ = ["StreamExecution"]
@@ -77,10 +76,12 @@ class StreamExecution(PlacedExecution):
         return replace(stats, push_read=push, pull_read=self.feed.missing_bytes(part, "pull"))
 
     @staticmethod
-    def _with_work(part: Part, feed: Feed, direction: Direction) -> Array:
+    def _with_work(part: Part, feed: Feed, path: Path) -> Array:
         """See :class:`PlacedExecution`."""
         assert isinstance(feed, PageFeed)
-        return feed.wanted_by(part, direction)
+        if sends_all_rows(path):
+            return feed.holding(None, path.direction)
+        return feed.wanted_by(part, path.direction)
 
     def close(self) -> None:
         """Stop the reader threads, and close the file."""

@@ -97,6 +97,11 @@ class PageFeed:
         """See :class:`dromos.places.Feed`."""
         return tuple(self._rows)
 
+    @property
+    def rows_serve_both(self) -> bool:
+        """Whether the rows of a pull are those of a push."""
+        return "pull" in self._rows and self._rows["push"] is self._rows["pull"]
+
     def forget_rows(self) -> None:
         """Drop kept rows, so that they are read again: other vertices may want a message now."""
         self._asked.clear()

@@ -9,7 +9,7 @@ superstep, sizes, degrees, parameters, reductions.
 from __future__ import annotations
 
 VOTE = HAS_SENT = HAS_EDGE_FIELDS = HAS_REDUCTIONS = UPDATE_ALL = ALWAYS_ACTIVE = OFFERS_EARLY = WANTS_DECLARED = False
-OFFERED = False
+OFFERED = LOWERS = False
 SENDS_ALWAYS = WANTS_ALWAYS = REVISITS = True
 
 
