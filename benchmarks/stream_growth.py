@@ -107,7 +107,7 @@ def summary(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             continue
         scale = row["graph"].removeprefix("kron")
         if "first_ns_per_arc" in row:
-            read = "pagerank, the first iteration: all is read"
+            read = "pagerank, an iteration that reads all"
             found.setdefault((row["order"], read), {})[scale] = row["first_ns_per_arc"]
         found.setdefault((row["order"], row["algorithm"]), {})[scale] = row["ns_per_arc"]
     return [
