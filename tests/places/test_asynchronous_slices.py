@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import dromos as dr
-from dromos.codegen.facts import is_always_active
 from dromos.engines import Engine, GraphShape
 from dromos.engines.cpu import asynchronous_slices
 from dromos.engines.cpu.part import CpuLeaf, CpuPart
@@ -19,9 +18,9 @@ from dromos.graph import Graph, generators
 from dromos.places import PlacedEngine
 from dromos.places.stream import StreamEngine
 from dromos.plan import Path
-from dromos.program import GraphTypes, Program, analyse
+from dromos.program import GraphTypes, Program
 from tests.program import programs
-from tests.program.agreement import disagreements
+from tests.program.agreement import disagreements, runs_at_once
 from tests.program.random_programs import random_program
 from tests.program.running import run
 from tests.stream.stores import PAGE, stored, tiny_budget
@@ -37,13 +36,6 @@ class Unordered(CpuLeaf):
 
     def part(self, program: Program, shape: GraphShape, types: GraphTypes, first: int, last: int) -> CpuPart:
         return CpuPart(program, shape, types, first, last, self.threads)
-
-
-def runs_at_once(kind: type[Program], types: GraphTypes) -> bool:
-    """Whether slices have asynchronous paths for a program."""
-    typed = kind.typed(types)
-    facts = analyse(typed)
-    return facts.legal["async-push-dd"] is None and not typed.ir.sent and not is_always_active(typed.ir, facts)
 
 
 KINDS = [type(program) for program in programs.examples(3) if runs_at_once(type(program), TYPES)]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dromos.codegen.facts import is_always_active
 from dromos.engines import Engine
 from dromos.engines.reference import ReferenceEngine
 from dromos.errors import FieldOverflowError, ProgramError
@@ -17,7 +18,7 @@ from dromos.plan import Decision, History, Path, Row, choose
 from dromos.program import SUM, GraphTypes, Program, analyse
 from tests.program.random_programs import random_graph
 
-__all__ = ["disagreements", "given"]
+__all__ = ["disagreements", "given", "runs_at_once"]
 
 _TYPES = GraphTypes(np.dtype(np.int32), np.dtype(np.float32))
 
@@ -53,6 +54,13 @@ def disagreements(
             found = _outcome(given(kind, graph), graph, None, engine, cut, in_supersteps=True)
             if why := _difference(cut_off, found, True, facts.deterministic, None):
                 yield f"{where} auto, {cut} supersteps: {why}"
+
+
+def runs_at_once(kind: type[Program], types: GraphTypes) -> bool:
+    """Whether slices on the CPU have asynchronous paths for a program."""
+    typed = kind.typed(types)
+    facts = analyse(typed)
+    return facts.legal["async-push-dd"] is None and not typed.ir.sent and not is_always_active(typed.ir, facts)
 
 
 def _types(kind: type[Program], seed: int) -> GraphTypes:

@@ -22,6 +22,7 @@ from dromos.graph import Graph
 from dromos.plan import PATHS
 from dromos.program import Program, analyse
 from tests.program import programs
+from tests.program.agreement import runs_at_once
 from tests.stress.colliding import Pairs
 
 __all__ = ["ALGORITHMS", "Case", "Fields", "Kind", "algorithm_cases", "answer", "program_cases"]
@@ -111,14 +112,19 @@ def program_cases(graph: Graph, what: str, only: tuple[str, ...] = ()) -> Iterat
         name = type(program).__name__
         if only and name not in only:
             continue
-        facts = analyse(program.typed(graph_types(graph)))
+        types = graph_types(graph)
+        facts, in_slices = analyse(program.typed(types)), runs_at_once(type(program), types)
         for path in facts.legal_paths:
             yield Case(f"{name} {path} {what}", _running(program, graph, path), _program_fault(program))
+            if in_slices and path.startswith("async"):
+                run = _running(program, graph, path, slices=5)
+                yield Case(f"{name} {path},slices {what}", run, _program_fault(program))
 
 
-def _running(program: Program, graph: Graph, path: str) -> Callable[[str, int], Fields]:
+def _running(program: Program, graph: Graph, path: str, slices: int | None = None) -> Callable[[str, int], Fields]:
     def run(device: str, threads: int) -> Fields:
-        result = dr.run(program, graph, path=_path_on(device, path), device=device, threads=threads)
+        cut = {} if slices is None or device != "cpu" else {"slices": slices}
+        result = dr.run(program, graph, path=_path_on(device, path), device=device, threads=threads, **cut)
         return {name: np.asarray(result[name]) for name in result}
 
     return run
