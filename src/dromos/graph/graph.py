@@ -18,7 +18,7 @@ from dromos.graph import slices as slicing
 from dromos.graph import vertex_data as vertex_columns
 from dromos.graph.checks import check_rows
 from dromos.graph.columns import weight_column
-from dromos.graph.hints import missing_attribute
+from dromos.graph.hints import made_by, missing_attribute
 from dromos.graph.labels import Labels
 from dromos.graph.picking import picked
 from dromos.graph.records import Edges, Flags
@@ -65,7 +65,7 @@ class Graph:
     source_file: str | None
 
     def __init__(self, *given: Any, **options: Any) -> None:
-        raise TypeError("make a graph with Graph.from_edges, Graph.from_csr, dromos.read or dromos.generators")
+        raise TypeError(f"make a graph with {made_by(given[0] if given else None)}")
 
     @classmethod
     def _make(
@@ -408,7 +408,11 @@ class Graph:
             raise UnknownVertexError(f"an array of {vertex.size} numbers is not one vertex; give a whole number")
         at = whole_number(vertex)
         if at is None:
-            raise UnknownVertexError(f"no vertex {vertex!r}: this graph has no labels, so vertices are whole numbers")
+            several = isinstance(vertex, list | tuple | set)
+            raise UnknownVertexError(
+                f"no vertex {vertex!r}: this graph has no labels, so vertices are whole numbers"
+                + "; to search from several, use dromos.multi_source_bfs or dromos.distances" * several
+            )
         if not 0 <= at < self.num_vertices:
             held = f"0..{self.num_vertices - 1}" if self.num_vertices else "none: the graph is empty"
             raise UnknownVertexError(f"no vertex {at}: the ids of this graph are {held}")

@@ -119,6 +119,8 @@ def _ends(pairs: Any) -> tuple[Any, Any]:
     columns: list[Any] = []
     if isinstance(pairs, np.ndarray):
         columns = list(pairs.T) if pairs.ndim == 2 else []
+    elif (package := type(pairs).__module__.partition(".")[0]) in ("pandas", "polars") and hasattr(pairs, "columns"):
+        raise GraphDataError(f"src is a data frame; make a graph of it with Graph.from_{package}(frame)")
     elif isinstance(pairs, Iterable):
         rows = [tuple(pair) if isinstance(pair, list | tuple | np.ndarray) else () for pair in pairs]
         columns = list(zip(*rows, strict=True)) if rows and {len(row) for row in rows} == {2} else []
