@@ -151,7 +151,7 @@ def barabasi_albert(
 def watts_strogatz(
     out: Out,
     vertices: Vertices,
-    neighbors: Annotated[int, typer.Option("--neighbors", "-k", help="Neighbours on the ring.", show_default=False)],
+    neighbors: Annotated[int, typer.Option("--neighbors", "-k", help="Neighbors on the ring.", show_default=False)],
     probability: Annotated[float, typer.Option("--probability", "-p", help="Chance of rewiring an edge.")] = 0.1,
     seed: Seed = 0,
     weights: Weights = None,

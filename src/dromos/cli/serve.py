@@ -23,7 +23,7 @@ def serve(
     threads: Annotated[int | None, typer.Option(help=r"Threads \[default: all cores]")] = None,
     format: Annotated[str | None, typer.Option("--format", help=r"Input format \[default: from extension]")] = None,
 ) -> None:
-    """Look at a graph in a browser: vertices, neighbours, degrees, runs and their reports.
+    """Look at a graph in a browser: vertices, neighbors, degrees, runs and their reports.
 
     The page is served to this machine only, at an address with a random token; Ctrl-C ends it.
     """

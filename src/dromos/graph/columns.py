@@ -149,5 +149,5 @@ def choose_columns(
     chosen_src = src or (free.pop(0) if free else None)
     chosen_dst = dst or (free.pop(0) if free else None)
     if chosen_src is None or chosen_dst is None:
-        raise GraphDataError(f"a table of edges needs two columns of vertices; its columns are {listed}")
+        raise GraphDataError(f"a table of edges needs two columns of vertices, and this one has {len(names)}: {listed}")
     return chosen_src, chosen_dst, weight

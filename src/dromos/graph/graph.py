@@ -32,7 +32,7 @@ __all__ = ["Edges", "Flags", "Graph"]
 class Graph:
     """An immutable graph in compressed sparse rows.
 
-    The out-neighbours of vertex ``u`` are ``targets[offsets[u]:offsets[u + 1]]``. An undirected graph stores every edge
+    The out-neighbors of vertex ``u`` are ``targets[offsets[u]:offsets[u + 1]]``. An undirected graph stores every edge
     in both directions (a self-loop once), and is its own transpose. Make a graph with :meth:`from_edges`,
     :func:`dromos.read`, a generator, or a ``from_…`` method.
 
@@ -274,7 +274,7 @@ class Graph:
         """Raise an error for a graph that stays on disk (:func:`dromos.open`); a graph in memory passes."""
 
     def neighbors(self, vertex: Any) -> Array:
-        """The ids of the out-neighbours of ``vertex`` (a label, or an id if the graph has no labels), one per arc.
+        """The ids of the out-neighbors of ``vertex`` (a label, or an id if the graph has no labels), one per arc.
 
         >>> Graph.from_edges([0, 0], [2, 1]).neighbors(0).tolist()
         [1, 2]

@@ -227,7 +227,7 @@ class Trace(Sequence[TraceRow]):
         write_columns(path, {name: np.array(column) for name, column in columns.items()})
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw seconds and frontier per step, coloured by path, with matplotlib; returns the axes."""
+        """Draw seconds and frontier per step, colored by path, with matplotlib; returns the axes."""
         from dromos.runner.plot import plot
 
         return plot(self, ax)
