@@ -256,7 +256,7 @@ def test_a_program_of_ones_own(call):
         (("run", "widest.py:Widest", "g.drm"), "it has WidestPath"),
         (("run", "nowhere.py:X", "g.drm"), "no such file"),
         (("run", "widest.py:WidestPath", "g.drm", "-p", "sauce=0"), "WidestPath has source, cap, bonus"),
-        (("run", "widest.py:WidestPath", "g.drm"), "WidestPath needs source=..., bonus=..."),
+        (("run", "widest.py:WidestPath", "g.drm"), "needs source=..., bonus=...; give parameters as -p"),
     ],
 )
 def test_trouble_is_told(call, words, said):
