@@ -197,8 +197,8 @@ def _show_trace(result: Result) -> None:
         err.print(repr(trace), markup=False, soft_wrap=True)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("superstep", "frontier", "out-edges", "path", "ms", "why"):
-        table.add_column(name, justify="left" if name in ("path", "why") else "right", no_wrap=name != "why")
+    for name in ("superstep", "frontier", "out-edges", "path", "ms", "reason"):
+        table.add_column(name, justify="left" if name in ("path", "reason") else "right", no_wrap=name != "reason")
     rows = list(trace)
     for number, row in enumerate(rows):
         if len(rows) > 2 * _ROWS and _ROWS <= number < len(rows) - _ROWS:
