@@ -35,7 +35,8 @@ def serve(
     try:
         server = GraphServer(loaded, graph.name, port=port, how={"device": device, "threads": threads})
     except (OSError, OverflowError) as error:
-        raise InvalidArgumentError(f"--port {port}: {error}; leave it out for a free port") from None
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidArgumentError(f"--port {port}: {reason}; leave it out for a free port") from None
     with server:
         out.print(server.url, markup=False, soft_wrap=True)
         if browser:
