@@ -81,7 +81,7 @@ def _made_again(kind: type[DromosError], args: tuple[Any, ...]) -> DromosError:
 
 
 class DromosWarning(UserWarning):
-    """Something was read in one of two possible ways; the message tells how to choose."""
+    """What was given can mean two things; the message says which one was taken, and how to choose the other."""
 
 
 class InvalidArgumentError(DromosError, ValueError):
