@@ -88,6 +88,8 @@ MISTAKES = {
     "a weight that is no number": (lambda: dr.Graph.from_edges([0], [1], [float("nan")]), "not a number"),
     "a missing weight": (lambda: dr.Graph.from_edges([0, 1], [1, 2], [1, None]), "pass float32, float64 or int32"),
     "one weight for all": (lambda: dr.Graph.from_edges([0, 1], [1, 2], 2), "one for each of 2 edges"),
+    "weights of edges for arcs": (lambda: NAMED.with_weights([1, 2, 3]), "for each of 6 arcs, in the order of"),
+    "labels twice": (lambda: dr.Graph.from_edges(["a"], ["b"], labels=["x"]), "leave labels= out"),
     "weights for weight": (lambda: dr.Graph.from_edges([0], [1], weights=[2]), "did you mean 'weight'"),
     "text for a truth value": (lambda: dr.Graph.from_edges([0], [1], directed="no"), "neither True nor False"),
     "names and numbers": (lambda: dr.Graph.from_edges(["a", 1], ["b", 2]), "all integers or all strings"),

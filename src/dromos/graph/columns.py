@@ -72,13 +72,13 @@ def id_column(values: Array | Sequence[Any], name: str) -> Array:
     return as_label_array(column)
 
 
-def weight_column(values: Array | Sequence[float] | None, count: int) -> Array | None:
-    """``count`` weights in a type that keeps them exactly; NaN is refused."""
+def weight_column(values: Array | Sequence[float] | None, count: int, of: str = "edges") -> Array | None:
+    """``count`` weights in a type that keeps them exactly; NaN is refused. ``of`` is what they belong to, in words."""
     if values is None:
         return None
     column = as_numpy(values)
     if column.shape != (count,):
-        raise GraphDataError(f"weights have the shape {column.shape}; expected one for each of {count:,} edges")
+        raise GraphDataError(f"weights have the shape {column.shape}; expected one for each of {count:,} {of}")
     column = np.ascontiguousarray(column, dtype=weight_dtype(column))
     if column.dtype.kind == "f" and np.isnan(column).any():
         raise GraphDataError(f"the weight of edge {int(np.argmax(np.isnan(column)))} is not a number (NaN)")

@@ -354,7 +354,7 @@ class Graph:
 
     def with_weights(self, weights: Array | None) -> Graph:
         """The same edges with other weights, one per arc in the order of ``targets``, or with none."""
-        values = weight_column(weights, self.num_arcs)
+        values = weight_column(weights, self.num_arcs, of="arcs, in the order of targets")
         if values is not None:
             values = making.own(values, weights)
         graph = Graph._make(

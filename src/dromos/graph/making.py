@@ -78,7 +78,9 @@ def from_edges(
     names: Labels | None = None
     if texts or labels is True or source.dtype == object or target.dtype == object:
         if labels is not None and labels is not True:
-            raise InvalidArgumentError("src and dst hold labels themselves; give ids there to pass labels beside")
+            raise InvalidArgumentError(
+                "src and dst hold labels; leave labels= out, or give ids in src and dst and their names as labels=[...]"
+            )
         source, target, names = factorize(source, target)
         if num_vertices is not None and num_vertices != len(names):
             raise GraphDataError(f"num_vertices={num_vertices}, but the edges name {len(names)} vertices")
@@ -163,7 +165,7 @@ def from_csr(
     count = len(offsets) - 1
     if len(targets) and not (int(targets.min()) >= 0 and int(targets.max()) < count):
         raise GraphDataError(f"targets must lie in 0..{count - 1}")
-    values = weight_column(weights, len(targets))
+    values = weight_column(weights, len(targets), of="arcs")
     names = None if labels is None else Labels.from_values(labels)
     vertex_count(targets[:0], targets[:0], count, names)
     offsets, rows_shared = _taken(offsets, OFFSET, copy)
