@@ -246,6 +246,7 @@ _ELSEWHERE = {
     "betweenness_centrality": "betweenness",
     "breadth_first_search": "bfs",
     "closeness_centrality": "closeness",
+    "cc": "connected_components",
     "components": "connected_components",
     "core_number": "core_numbers",
     "dijkstra": "sssp",

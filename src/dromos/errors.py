@@ -64,7 +64,7 @@ __all__ = [
 
 
 class DromosError(Exception):
-    """The root of the tree: ``except dromos.DromosError`` catches all of it."""
+    """The base class of all errors that Dromos raises: ``except dromos.DromosError`` catches them all."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle, which would call the class with the message alone: some errors need more to be made.

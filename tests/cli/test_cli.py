@@ -183,6 +183,9 @@ def test_convert_within_a_memory_budget_gives_the_same_graph(dromos: Run, tmp_pa
         (("generate", "rmat", "--weights", "9..1", "x.drm"), 2, "range"),
         (("generate", "path", "-n", "5", "x.what"), 1, "name OUT as a file of one of these formats: drm"),
         (("frobnicate",), 2, "frobnicate"),
+        (("shortest-path", "in.txt"), 2, "Did you mean 'sssp'?"),
+        (("scc", "in.txt"), 2, "Did you mean 'strongly-connected-components'?"),
+        (("bsf", "in.txt"), 2, "Did you mean 'bfs'?"),
     ],
 )
 def test_trouble_is_told_and_nothing_is_left_behind(

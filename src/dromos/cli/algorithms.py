@@ -149,7 +149,7 @@ class Common:
 def add_commands(app: typer.Typer) -> None:
     """Give ``app`` a command for every algorithm."""
     for name, function in COMMANDS.items():
-        app.command(name, rich_help_panel="algorithms")(_command(name, function))
+        app.command(name, rich_help_panel="Algorithms")(_command(name, function))
 
 
 def _command(name: str, function: Callable[..., Any]) -> Callable[..., None]:
