@@ -1,7 +1,7 @@
 """Hello, world: the template for an algorithm of your own. Copy it, and change the middle.
 
-The algorithm: how many of its in-neighbours know more people than a vertex does itself? One superstep answers: every
-vertex tells its out-neighbours its degree, and each counts those that are above its own.
+The algorithm: how many of its in-neighbors know more people than a vertex does itself? One superstep answers: every
+vertex tells its out-neighbors its degree, and each counts those that are above its own.
 
     python examples/hello_world.py
 """
@@ -30,7 +30,7 @@ class Popular(dr.Program):
 
 
 def popular(graph: dr.Graph, **how) -> dr.Result:
-    """How many in-neighbours have more out-neighbours than the vertex itself: ``above``."""
+    """How many in-neighbors have more out-neighbors than the vertex itself: ``above``."""
     return dr.run(Popular(), graph, **how)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dromos as dr
@@ -28,8 +29,9 @@ MISTAKES = {
     "a float for a vertex": (lambda: dr.bfs(PLAIN, 1.0), "vertices are whole numbers"),
     "a name without names": (lambda: dr.bfs(PLAIN, "ada"), "this graph has no labels"),
     "a truth value for a vertex": (lambda: dr.bfs(PLAIN, True), "vertices are whole numbers"),
-    "several sources at once": (lambda: dr.bfs(PLAIN, [0, 1]), "vertices are whole numbers"),
+    "several sources at once": (lambda: dr.bfs(PLAIN, [0, 1]), "use dromos.multi_source_bfs"),
     "an array for a vertex": (lambda: dr.bfs(PLAIN, np.array([0, 1])), "not one vertex"),
+    "a text file for a store": (lambda: dr.open(__file__), "dromos.read reads other formats"),
     "an id where there are names": (lambda: dr.bfs(NAMED, 0), "strings, such as 'ada'"),
     "bytes for a name": (lambda: dr.bfs(NAMED, b"ada"), "strings, such as 'ada'"),
     "an unknown name": (lambda: dr.bfs(NAMED, "zoe"), "no vertex is labelled 'zoe'"),
@@ -64,7 +66,9 @@ MISTAKES = {
     "a class for a program": (lambda: dr.run(dr.Program, PLAIN), "give an instance"),
     # results
     "an unknown field": (lambda: dr.bfs(PLAIN, 0)["rank"], "it has level, parent"),
-    "a vertex for a field": (lambda: dr.bfs(PLAIN, 0)[3], "it has level, parent"),
+    "a vertex for a field": (lambda: dr.bfs(PLAIN, 0)[3], r"it has level, parent \(a vertex: result\.at\(3\)\)"),
+    "a name for a field": (lambda: dr.bfs(NAMED, "ada")["bob"], r"\(a vertex: result\.at\('bob'\)\)"),
+    "a row of an edge for a field": (lambda: dr.bridges(NAMED)[0], "it has source, target$"),
     "top by an unknown field": (lambda: dr.bfs(PLAIN, 0).top(3, by="rank"), "it has level, parent"),
     "top of text": (lambda: dr.bfs(PLAIN, 0).top("3"), "not a number of vertices"),
     "a negative number of rows": (lambda: dr.bfs(PLAIN, 0).head(-1), "not a number of rows"),
@@ -84,9 +88,14 @@ MISTAKES = {
     "a weight that is no number": (lambda: dr.Graph.from_edges([0], [1], [float("nan")]), "not a number"),
     "a missing weight": (lambda: dr.Graph.from_edges([0, 1], [1, 2], [1, None]), "pass float32, float64 or int32"),
     "one weight for all": (lambda: dr.Graph.from_edges([0, 1], [1, 2], 2), "one for each of 2 edges"),
+    "weights of edges for arcs": (lambda: NAMED.with_weights([1, 2, 3]), "for each of 6 arcs, in the order of"),
+    "labels twice": (lambda: dr.Graph.from_edges(["a"], ["b"], labels=["x"]), "leave labels= out"),
     "weights for weight": (lambda: dr.Graph.from_edges([0], [1], weights=[2]), "did you mean 'weight'"),
     "text for a truth value": (lambda: dr.Graph.from_edges([0], [1], directed="no"), "neither True nor False"),
     "names and numbers": (lambda: dr.Graph.from_edges(["a", 1], ["b", 2]), "all integers or all strings"),
+    "a frame for two columns": (lambda: dr.Graph.from_edges(pd.DataFrame({"a": [0]})), r"from_pandas\(frame\)"),
+    "NetworkX's words for columns": (lambda: dr.Graph.from_pandas(pd.DataFrame(), source="a"), "did you mean 'src'"),
+    "a keyword of no function": (lambda: dr.Graph.from_arrow(None, foo=1), "no argument 'foo'; it takes src"),
     "a list for a frame": (lambda: dr.Graph.from_pandas([(0, 1)]), "expected a pandas data frame"),
     "our graph for NetworkX's": (lambda: dr.Graph.from_networkx(PLAIN), "expected a NetworkX graph"),
     "no file to read": (lambda: dr.read(None), "None is not the name of a file; give text such as 'graph.txt'"),
@@ -115,7 +124,14 @@ def test_a_mistake_gets_an_error_that_says_what_to_do(mistake):
 
 @pytest.mark.parametrize(
     ("name", "use"),
-    [("num_nodes", "num_vertices"), ("degree", "out_degree"), ("add_edge", "cannot be changed"), ("edgs", "edges")],
+    [
+        ("num_nodes", "num_vertices"),
+        ("degree", "out_degree"),
+        ("add_edge", "cannot be changed"),
+        ("edgs", "edges"),
+        ("in_neighbors", r"transpose\.neighbors"),
+        ("has_edge", "in neighbors"),
+    ],
 )
 def test_a_graph_says_what_it_calls_the_same(name, use):
     with pytest.raises(AttributeError, match=use):
@@ -131,6 +147,15 @@ def test_an_attribute_like_nothing_known_gets_no_suggestion():
 def test_making_a_graph_by_its_class_tells_the_ways():
     with pytest.raises(TypeError, match="from_edges"):
         dr.Graph([(0, 1)])
+    with pytest.raises(TypeError, match=r"from_networkx\(graph\)"):
+        dr.Graph(foreign("networkx.classes.graph", "Graph"))
+    with pytest.raises(TypeError, match=r"dromos\.read\(path\)"):
+        dr.Graph("friends.txt")
+
+
+def test_a_result_says_what_it_calls_the_same():
+    with pytest.raises(AttributeError, match=r"use write\('result\.csv'\)"):
+        dr.bfs(PLAIN, 0).to_csv  # noqa: B018
 
 
 def test_generators_say_what_they_call_the_same():

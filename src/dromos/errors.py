@@ -64,7 +64,7 @@ __all__ = [
 
 
 class DromosError(Exception):
-    """The root of the tree: ``except dromos.DromosError`` catches all of it."""
+    """The base class of all errors that Dromos raises: ``except dromos.DromosError`` catches them all."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """For pickle, which would call the class with the message alone: some errors need more to be made.
@@ -81,7 +81,7 @@ def _made_again(kind: type[DromosError], args: tuple[Any, ...]) -> DromosError:
 
 
 class DromosWarning(UserWarning):
-    """Something was read in one of two possible ways; the message tells how to choose."""
+    """What was given can mean two things; the message says which one was taken, and how to choose the other."""
 
 
 class InvalidArgumentError(DromosError, ValueError):

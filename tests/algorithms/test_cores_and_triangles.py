@@ -139,7 +139,7 @@ def test_directed_graphs_and_paths_are_refused(algorithm):
 def test_the_verifiers_refuse_wrong_answers():
     graph = dr.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=False)
     verify_cores(graph, np.array([2, 2, 2, 1]))
-    with pytest.raises(VerificationError, match="vertex 3 has fewer neighbours"):
+    with pytest.raises(VerificationError, match="vertex 3 has fewer neighbors"):
         verify_cores(graph, np.array([2, 2, 2, 2]))
     with pytest.raises(VerificationError, match="vertex 0 belongs to a denser core"):
         verify_cores(graph, np.array([1, 1, 1, 1]))

@@ -223,7 +223,7 @@ def test_the_verifiers_refuse_wrong_answers():
         verify_set(path, np.array([True, True, False]))
     with pytest.raises(VerificationError, match="vertex 2 is no member"):
         verify_set(path, np.array([True, False, False]))
-    with pytest.raises(VerificationError, match="two vertices of one colour"):
+    with pytest.raises(VerificationError, match="two vertices of one color"):
         verify_coloring(path, np.array([0, 0, 1]))
     with pytest.raises(VerificationError, match="vertex 2 could have a lesser"):
         verify_coloring(path, np.array([0, 1, 2]))
@@ -231,7 +231,7 @@ def test_the_verifiers_refuse_wrong_answers():
         verify_matching(path, np.array([1, 2, 1]), 1.0)
     with pytest.raises(VerificationError, match="edge 0 is left over"):
         verify_matching(path, np.full(3, -1), 0.0)
-    with pytest.raises(VerificationError, match="no neighbour of its mate"):
+    with pytest.raises(VerificationError, match="no neighbor of its mate"):
         verify_matching(path, np.array([2, -1, 0]), 1.0)
     with pytest.raises(VerificationError, match="outweighs"):
         verify_matching(TRIANGLE, np.array([-1, 2, 1]), 1.0)

@@ -204,6 +204,28 @@ def test_arguments_become_what_the_functions_take(call):
     assert json.loads(personal.stdout)["finished"] == "converged"
 
 
+def test_no_work_is_done_for_a_file_that_cannot_be_written(call, monkeypatch):
+    monkeypatch.setattr("dromos.graph.formats.read", lambda *given, **how: pytest.fail("the graph was read"))
+    for option, name in (("-o", "x.csv"), ("-o", "rows"), ("--save-trace", "x.csv"), ("--report", "x.html")):
+        done = call("bfs", "g.drm", "--source", 0, option, f"nowhere/{name}")
+        assert "the folder nowhere does not exist" in str(done.exception)
+
+
+def test_a_table_says_how_many_rows_there_are_more(call):
+    dr.generators.path(40).write("path.drm")
+    assert "the first 10 of 40 rows" in call("bfs", "path.drm", "--source", 0).output
+    assert "rows" not in call("bfs", "path.drm", "--source", 0, "--top", 3).output.splitlines()[-1]
+    assert "rows" not in call("bfs", "k4.drm", "--source", 0).output.splitlines()[-1]
+
+
+def test_all_pairs_writes_one_file_and_leaves_a_graph_on_disk_only_if_asked(call):
+    here = call("all-pairs", "k4.drm", "-o", "pairs.parquet", "--device", "numpy", "--json")
+    assert "streamed" not in json.loads(here.stdout)["device"]
+    assert pyarrow.parquet.read_table("pairs.parquet").num_rows == 4
+    there = call("all-pairs", "k4.drm", "--to", "pairs.parquet", "--device", "numpy", "--memory", "64M", "--json")
+    assert "streamed" in json.loads(there.stdout)["device"]
+
+
 def test_a_program_of_ones_own(call):
     done = call("run", "widest.py:WidestPath", "g.drm", "-p", "source=0", "-p", "cap=8", "-p", "bonus=1=0.5",
                 "-o", "w.json")  # fmt: skip
@@ -234,7 +256,7 @@ def test_a_program_of_ones_own(call):
         (("run", "widest.py:Widest", "g.drm"), "it has WidestPath"),
         (("run", "nowhere.py:X", "g.drm"), "no such file"),
         (("run", "widest.py:WidestPath", "g.drm", "-p", "sauce=0"), "WidestPath has source, cap, bonus"),
-        (("run", "widest.py:WidestPath", "g.drm"), "WidestPath needs source=..., bonus=..."),
+        (("run", "widest.py:WidestPath", "g.drm"), "needs source=..., bonus=...; give parameters as -p"),
     ],
 )
 def test_trouble_is_told(call, words, said):

@@ -127,6 +127,20 @@ def test_convert_options(dromos: Run, tmp_path: Path) -> None:
     assert sorted(graph.weights.tolist()) == [3, 3, 4, 4]
 
 
+def test_convert_takes_the_columns_of_a_table_and_how_ids_are_read(dromos: Run, tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("row,to,from,km\n1,30,10,2.5\n2,10,20,1\n")
+    assert dromos("convert", "in.csv", "a.drm", "--src", "from", "--dst", "to", "--weight", "km").returncode == 0
+    graph = dr.read(tmp_path / "a.drm")
+    assert graph.labels is not None
+    assert graph.weights is not None
+    assert graph.labels.to_numpy()[graph.neighbors(10)].tolist() == [30]
+    assert sorted(graph.weights.tolist()) == [1, 2.5]
+    (tmp_path / "in.txt").write_text("3 5 1 9\n")
+    told = dromos("convert", "in.txt", "b.drm", "--extra-columns", "ignore", "--ids", "dense", "--memory", "64M")
+    assert told.returncode == 0, told.stderr
+    assert dr.read(tmp_path / "b.drm").num_vertices == 6
+
+
 def test_what_a_format_cannot_hold_is_refused_unless_the_loss_is_allowed(dromos: Run, tmp_path: Path) -> None:
     dromos("generate", "path", "-n", 4, "path.drm")
     refused = dromos("convert", "path.drm", "path.el")
@@ -149,6 +163,14 @@ def test_convert_within_a_memory_budget_gives_the_same_graph(dromos: Run, tmp_pa
     [
         (("info", "nowhere.drm"), 1, "No such file"),
         (("info", "in.strange"), 1, "in.strange"),
+        (("info", "."), 1, "is a directory"),
+        (("info", "/dev/null", "--format", "edges"), 1, "cannot read from a pipe or a terminal"),
+        (("convert", "wide.txt", "out.drm"), 1, "pass --extra-columns ignore to skip the others"),
+        (("info", "wide.txt"), 1, "pass `dromos convert --extra-columns ignore` to skip the others"),
+        (("convert", "in.txt", "out.drm", "--src", "a"), 2, "the format 'edges' has no option 'src'"),
+        (("convert", "in.txt", "nowhere/out.drm"), 1, "the folder nowhere does not exist"),
+        (("generate", "path", "-n", "5", "nowhere/x.drm"), 1, "the folder nowhere does not exist"),
+        (("generate", "path", "-n", "5", "x.el"), 1, "convert it with `dromos convert --allow-loss`"),
         (("reachable", "in.strange", "an.index", "0", "1"), 1, "pass --format with one of"),
         (("convert", "bad.txt", "out.drm"), 1, "line 2"),
         (("convert", "in.txt", "in.txt"), 2, "same file"),
@@ -161,6 +183,9 @@ def test_convert_within_a_memory_budget_gives_the_same_graph(dromos: Run, tmp_pa
         (("generate", "rmat", "--weights", "9..1", "x.drm"), 2, "range"),
         (("generate", "path", "-n", "5", "x.what"), 1, "name OUT as a file of one of these formats: drm"),
         (("frobnicate",), 2, "frobnicate"),
+        (("shortest-path", "in.txt"), 2, "Did you mean 'sssp'?"),
+        (("scc", "in.txt"), 2, "Did you mean 'strongly-connected-components'?"),
+        (("bsf", "in.txt"), 2, "Did you mean 'bfs'?"),
     ],
 )
 def test_trouble_is_told_and_nothing_is_left_behind(
@@ -169,6 +194,7 @@ def test_trouble_is_told_and_nothing_is_left_behind(
     (tmp_path / "in.txt").write_text("0 1\n1 2\n")
     (tmp_path / "in.strange").write_text("0 1\n")
     (tmp_path / "bad.txt").write_text("0 1\n1\n")
+    (tmp_path / "wide.txt").write_text("0 1 2 3\n1 2 2 3\n")
     dr.generators.path(50).write(tmp_path / "whole.drm")
     (tmp_path / "cut.drm").write_bytes((tmp_path / "whole.drm").read_bytes()[:-7])
     before = sorted(p.name for p in tmp_path.iterdir())

@@ -54,6 +54,6 @@ def test_a_trace_fits_a_terminal(monkeypatch, capsys) -> None:
     _show_trace(dr.bfs(graph, 0, device="reference"))
     lines = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().err).splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[0].split() == ["superstep", "frontier", "out-edges", "path", "ms", "why"]
+    assert lines[0].split() == ["superstep", "frontier", "out-edges", "path", "ms", "reason"]
     assert any(line.strip() == "…" for line in lines)
     assert any(line.split()[:1] == ["29"] for line in lines)

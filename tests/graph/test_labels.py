@@ -225,3 +225,19 @@ def test_large_unsigned_labels_are_not_rounded() -> None:
 
 def test_labels_of_edges_keep_trailing_nuls() -> None:
     assert Graph.from_edges(["a\0", "a"], ["a", "b"]).num_vertices == 3
+
+
+@pytest.mark.parametrize("values", [["ada", "bob", "eve"], [30, 10, 20]])
+def test_labels_are_taken_by_ids(values):
+    labels = Labels.from_values(values)
+    assert labels[1] == labels[np.int32(1)] == values[1]
+    assert labels[[2, 0]].tolist() == labels[np.array([2, 0], np.int32)].tolist() == [values[2], values[0]]
+    assert labels[1:].tolist() == labels[np.array([False, True, True])].tolist() == values[1:]
+    assert labels[[]].tolist() == []
+    assert list(labels) == values
+    assert values[0] in labels
+    for wrong in (3, -1, [0, -1], [3]):
+        with pytest.raises(IndexError, match=r"the ids are 0\.\.2"):
+            labels[wrong]
+    with pytest.raises(TypeError, match="vertex_id"):
+        labels["ada"]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import dromos.program as dr
-from dromos.errors import InvalidArgumentError, ProgramError, ProgramTypeError, UntraceableError
+from dromos.errors import DromosWarning, InvalidArgumentError, ProgramError, ProgramTypeError, UntraceableError
 from tests.program.programs import SSSP, PageRank
 
 
@@ -78,7 +78,7 @@ WRONG = {
     "is 'comput' meant to be it?": {"compute": None, "comput": lambda self, u, edge, v: 1.0},
     "must be a method update(self, v, message)": {"update": lambda self, v: 1.0},
     "returns nothing; add a return statement": {"compute": lambda self, u, edge, v: None},
-    "field 'x' is never initialised": {"x": dr.field(np.float32)},
+    "field 'x' is never initialized": {"x": dr.field(np.float32)},
     "writes 'y'; the fields are x": {"update": lambda self, v, message: {"y": message}},
     "a vertex has no 'y' here; it has x, id, out_degree, in_degree": {"compute": lambda self, u, edge, v: u.y},
     "a vertex has no 'x' here": {"init": lambda self, v: v.x},
@@ -214,3 +214,23 @@ def test_numpy_functions_and_scalars_are_traced():
     ir = program(compute=lambda self, u, edge, v: np.float32(2) * np.minimum(u.x, np.sqrt(v.x))).ir()
     assert [line.split(" = ")[1].split()[0] for line in ir.text.splitlines() if "%" in line].count("sqrt") == 1
     assert dr.GraphTypes().resolve(ir.fields[0].dtype) == np.float32
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "meant"),
+    [
+        ("activ", lambda self, old, new: True, "active"),
+        ("send", lambda self, u, edge, v: u.x > 0, "sends"),
+        ("converge", lambda self: False, "converged"),
+        ("directions", "in", "direction"),
+        ("prioritys", "x", "priority"),
+    ],
+)
+def test_a_name_that_is_nearly_a_part_is_warned_of(name, value, meant):
+    with pytest.warns(DromosWarning, match=f"{name} is not a part of a program.*did you mean '{meant}'"):
+        program(**{name: value}).ir()
+
+
+def test_a_helper_that_is_used_may_have_any_name():
+    program(send=lambda self, u: u.x, compute=lambda self, u, edge, v: self.send(u)).ir()
+    program(directions="in", compute=lambda self, u, edge, v: u.x if self.directions == "in" else v.x).ir()

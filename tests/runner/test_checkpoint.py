@@ -220,7 +220,7 @@ def test_another_run_is_refused(tmp_path: Path) -> None:
             "another number of vertices",
             lambda **how: dr.run(SSSP(source=0), dr.generators.path(9), device="numpy", **how),
         ),
-        ("another parameters of the program", lambda **how: dr.run(SSSP(source=1), on, device="numpy", **how)),
+        ("other parameters of the program", lambda **how: dr.run(SSSP(source=1), on, device="numpy", **how)),
         ("another algorithm", lambda **how: dr.run(PageRank(), on, device="numpy", **how)),
         ("another engine", lambda **how: dr.run(SSSP(source=0), on, device="reference", **how)),
         ("another limit", lambda **how: dr.run(SSSP(source=0), on, device="numpy", max_iter=3, **how)),

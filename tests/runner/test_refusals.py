@@ -55,7 +55,7 @@ def test_programs_that_are_not_well_formed():
         dr.run(Branching(source=0), dr.generators.path(3))
     with pytest.raises(dr.DromosError, match="combine = 'median' is not a monoid"):
         type("Median", (Hops,), {"combine": "median"})(source=0)
-    with pytest.raises(dr.DromosError, match="field 'extra' is never initialised"):
+    with pytest.raises(dr.DromosError, match="field 'extra' is never initialized"):
         type("Bare", (Hops,), {"extra": dr.field(np.int32), "init": lambda self, v: {"hops": 0}})(source=0)
 
 

@@ -5,7 +5,7 @@ about some vertices and how classes attract each other along edges. A vertex's b
 of ``prior``; the greatest marks the best guess. Each parallel edge counts, a self-loop counts once.
 
 LinBP: the fixed point of ``B = P + A B H - D B H²``, which multiplies beliefs where belief propagation multiplies
-probabilities; the last term cancels the echo from neighbours. Gatterbauer, Günnemann, Koutra and Faloutsos, "Linearized
+probabilities; the last term cancels the echo from neighbors. Gatterbauer, Günnemann, Koutra and Faloutsos, "Linearized
 and single-pass belief propagation", VLDB 2015.
 """
 
@@ -97,7 +97,7 @@ def belief_propagation(
         max_iter: the maximum number of iterations; see ``on_limit``.
         tol: stop when the beliefs change by less than this in total; 0 runs all ``max_iter`` iterations.
         weight: ``None`` ignores the graph's weights.
-        echo_cancellation: remove a vertex's own influence that comes back through its neighbours.
+        echo_cancellation: remove a vertex's own influence that comes back through its neighbors.
         on_limit: after ``max_iter`` iterations, ``raise`` a ConvergenceError or ``return`` the beliefs so far.
         how: ``device``, ``path``, ``threads``, ``progress``.
 

@@ -39,7 +39,7 @@ _BESIDE_GROUPS: Final = 6
 
 
 class Around(dr.Program):
-    """The least and the greatest number among each vertex and its neighbours; one edge to its parent is left out.
+    """The least and the greatest number among each vertex and its neighbors; one edge to its parent is left out.
 
     A parallel edge to the parent counts. ``above``: the parent's number, -1 at a root.
     """
@@ -177,7 +177,7 @@ def _joined_across(session: Session, graph: Graph, first: Array, last: Array, gr
         least = np.full(n, n, first.dtype)
         np.minimum.at(least, own[asks], found[asks])
         here = np.flatnonzero(least < n)
-        # Each takes its least neighbour: along a cycle of choices every second one would be less than the one before.
+        # Each takes its least neighbor: along a cycle of choices every second one would be less than the one before.
         group, _ = joined(group, here, least[here])
         own = group[first]
     return group

@@ -1,7 +1,7 @@
 """Clustering coefficients.
 
-Returns ``clustering``, the share of pairs of a vertex's neighbours that are neighbours of each other (0 with fewer than
-two neighbours), and the mean over all vertices, ``average``. In a directed graph each combination of edge directions
+Returns ``clustering``, the share of pairs of a vertex's neighbors that are neighbors of each other (0 with fewer than
+two neighbors), and the mean over all vertices, ``average``. In a directed graph each combination of edge directions
 counts as a triangle of its own, out of all possible ones. With weights a triangle counts as the geometric mean of its
 three weights, each divided by the greatest weight of the graph. Self-loops are ignored and parallel edges count once
 (the heaviest). The numbers equal NetworkX's.
@@ -97,7 +97,7 @@ def _by_walks(session: Session, graph: Graph, weight: str | None) -> ClusteringR
         walks = session.host_native("closed_walks", both, degree=hubs_by)["walks"]
     most = degree * (degree - 1)
     if graph.directed:
-        most = 2 * (most - 2 * (degree - near))  # no walk leads to a neighbour and straight back to it
+        most = 2 * (most - 2 * (degree - near))  # no walk leads to a neighbor and straight back to it
     share = np.divide(walks, most, out=np.zeros(len(walks)), where=walks != 0)
     return session.result(
         ClusteringResult,
@@ -141,7 +141,7 @@ def _pairs(degree: Array) -> Array:
 
 
 def verify(graph: Graph, share: Array) -> None:
-    """Shares lie in 0..1, and times the pairs of neighbours they are whole numbers of triangles."""
+    """Shares lie in 0..1, and times the pairs of neighbors they are whole numbers of triangles."""
     nowhere((share < 0) | (share > 1), "the coefficient of vertex {} is outside 0..1")
     pairs = _pairs(graph.out_degree)
     counts = np.rint(share * pairs).astype(np.int64)

@@ -1,14 +1,14 @@
-"""Colouring: no two neighbours have the same colour.
+"""Coloring: no two neighbors have the same color.
 
-Returns ``color``, numbered from 0, and the number of colours, ``count``: at most the greatest degree plus one.
+Returns ``color``, numbered from 0, and the number of colors, ``count``: at most the greatest degree plus one.
 Self-loops and edge directions are ignored.
 
-Vertices choose in turn: each takes the smallest colour that no neighbour has. Vertices with the most neighbours choose
+Vertices choose in turn: each takes the smallest color that no neighbor has. Vertices with the most neighbors choose
 first; ties are broken at random with ``seed`` (Welsh and Powell, 1967). The engine's own kernel runs if it has one.
 
-Other engines run programs that do the same in parallel: a vertex takes its colour as soon as all neighbours before it
-have theirs (Jones and Plassmann, "A parallel graph coloring heuristic", 1993). Neighbours send their colours as bits,
-62 colours at a time. A vertex that finds all of these taken tries again with the next 62.
+Other engines run programs that do the same in parallel: a vertex takes its color as soon as all neighbors before it
+have theirs (Jones and Plassmann, "A parallel graph coloring heuristic", 1993). Neighbors send their colors as bits,
+62 colors at a time. A vertex that finds all of these taken tries again with the next 62.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dromos.runner import Options, Result, Session
 
 __all__ = ["ColoringResult", "Colors", "Earlier", "coloring", "verify"]
 
-_AT_ONCE: Final = 62  # colours; the bit behind them says that all are taken, and no number is below zero
+_AT_ONCE: Final = 62  # colors; the bit behind them says that all are taken, and no number is below zero
 _NONE_LEFT: Final = 1 << _AT_ONCE
 _BYTES_PER_VERTEX: Final = 48  # what is held between the programs
 _MORE_FOR_COLORS: Final = 48  # what Colors takes beyond Earlier, so that too small a budget is refused at once
@@ -113,11 +113,11 @@ class ColoringResult(Result):
 
 
 def coloring(graph: Graph, order: str = "degree", seed: int = 0, **how: Unpack[Options]) -> ColoringResult:
-    """A colour for each vertex that differs from the colours of its neighbours.
+    """A color for each vertex that differs from the colors of its neighbors.
 
     Args:
         graph: any; edge directions are ignored.
-        order: which vertices choose first: ``"degree"`` for those with the most neighbours, or ``"random"``.
+        order: which vertices choose first: ``"degree"`` for those with the most neighbors, or ``"random"``.
         seed: the random seed of the order; with ``"degree"`` it orders vertices of equal degree.
         how: ``device``, ``path``, ``threads``, ``progress``; a fixed ``path`` runs programs instead of the kernel.
             The CPU kernel uses one thread.
@@ -145,7 +145,7 @@ def coloring(graph: Graph, order: str = "degree", seed: int = 0, **how: Unpack[O
 
 
 def _colors(session: Session, graph: Graph, order: Array) -> Array:
-    """By programs: the least colours first, until every vertex has one."""
+    """By programs: the least colors first, until every vertex has one."""
     turn = inverse(order, graph.targets.dtype)
     color, open_ = np.full(graph.num_vertices, -1, np.int32), np.ones(graph.num_vertices, dtype=bool)
     first = 0
@@ -161,12 +161,12 @@ def _colors(session: Session, graph: Graph, order: Array) -> Array:
 
 
 def verify(graph: Graph, color: Array) -> None:
-    """Neighbours differ, and each vertex has neighbours of all lesser colours: none could have a lesser one."""
+    """Neighbors differ, and each vertex has neighbors of all lesser colors: none could have a lesser one."""
     src, dst = sources_of_arcs(graph), graph.targets
-    require(len(color) == graph.num_vertices, "there is not one colour for each vertex")
-    nowhere(color < 0, "vertex {} has no colour")
-    nowhere((color[src] == color[dst]) & (src != dst), "arc {} joins two vertices of one colour")
+    require(len(color) == graph.num_vertices, "there is not one color for each vertex")
+    nowhere(color < 0, "vertex {} has no color")
+    nowhere((color[src] == color[dst]) & (src != dst), "arc {} joins two vertices of one color")
     lesser = color[dst] < color[src]
     pairs = np.unique(src[lesser].astype(np.int64) * (int(color.max(initial=0)) + 1) + color[dst[lesser]])
     around = np.bincount(pairs // (int(color.max(initial=0)) + 1), minlength=graph.num_vertices)
-    nowhere(around != color, "vertex {} could have a lesser colour")
+    nowhere(around != color, "vertex {} could have a lesser color")

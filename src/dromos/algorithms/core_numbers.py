@@ -1,12 +1,12 @@
 """Core numbers.
 
-Returns ``core``: the greatest k such that the vertex is in a subgraph in which every vertex has at least k neighbours.
+Returns ``core``: the greatest k such that the vertex is in a subgraph in which every vertex has at least k neighbors.
 As in NetworkX, the degree in a directed graph is in-degree plus out-degree. Self-loops are ignored and parallel edges
 count once (NetworkX refuses both).
 
 The engine's own kernel runs if it has one (Kabir and Madduri, "Parallel k-core decomposition on multicore platforms",
 2017). Otherwise one program peels the graph for rising k; the k at which a vertex is removed is its core number. The
-next k is the smallest number of neighbours that any remaining vertex has, a reduction. Batagelj and Zaveršnik, "An O(m)
+next k is the smallest number of neighbors that any remaining vertex has, a reduction. Batagelj and Zaveršnik, "An O(m)
 algorithm for cores decomposition of networks", 2003.
 """
 
@@ -31,7 +31,7 @@ COST: Final = Cost(passes=12)
 
 
 class Peel(dr.Program):
-    """A vertex with fewer than ``k`` neighbours left leaves, and tells them."""
+    """A vertex with fewer than ``k`` neighbors left leaves, and tells them."""
 
     k = dr.param(int)
     left = dr.field(np.int64)
@@ -57,16 +57,16 @@ _MANY = np.iinfo(np.int64).max
 
 
 class Cores(dr.Program):
-    """Peels for every k. While vertices leave, those that they leave with ``k`` neighbours or fewer follow them.
+    """Peels for every k. While vertices leave, those that they leave with ``k`` neighbors or fewer follow them.
 
-    When none has left in a superstep, ``k`` rises to the least number of neighbours that is left, and those that have
+    When none has left in a superstep, ``k`` rises to the least number of neighbors that is left, and those that have
     it leave. Nobody is to be active in between, so ``guard``, any vertex, stays active and says nothing.
     """
 
     guard = dr.param(int)
     left = dr.field(np.int64)
     core = dr.field(np.int64, init=-1)
-    turn = dr.field(np.int32, init=-1)  # the superstep in which the vertex tells its neighbours that it has left
+    turn = dr.field(np.int32, init=-1)  # the superstep in which the vertex tells its neighbors that it has left
     combine = dr.SUM
     update_on = "all"
 
@@ -176,10 +176,10 @@ def _peel(session: Session, graph: Graph) -> Array:
 
 
 def verify(graph: Graph, core: Array) -> None:
-    """Every vertex has as many neighbours in its core as it claims, and peeling by the claimed numbers ends even."""
+    """Every vertex has as many neighbors in its core as it claims, and peeling by the claimed numbers ends even."""
     src, dst = sources_of_arcs(graph), graph.targets
     within = np.bincount(src[core[dst] >= core[src]], minlength=graph.num_vertices)
-    nowhere(within < core, "vertex {} has fewer neighbours in its core than its core number")
+    nowhere(within < core, "vertex {} has fewer neighbors in its core than its core number")
     degree = graph.out_degree.astype(np.int64)
     for k in np.unique(core):
         left = peel(graph, core == k, degree, int(k))

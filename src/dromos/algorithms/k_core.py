@@ -1,11 +1,11 @@
 """The k-core.
 
 Returns ``member`` (whether the vertex is in the k-core, the largest subgraph in which every vertex has at least k
-neighbours), ``degree`` (its number of neighbours in the core, 0 outside) and the number of members, ``count``. Directed
+neighbors), ``degree`` (its number of neighbors in the core, 0 outside) and the number of members, ``count``. Directed
 graphs, self-loops and parallel edges are treated as in :mod:`dromos.algorithms.core_numbers`.
 ``graph.subgraph(result.member)`` is the core.
 
-One program peels: vertices with fewer than k neighbours leave, until none has to. The engine's own kernel runs if it
+One program peels: vertices with fewer than k neighbors leave, until none has to. The engine's own kernel runs if it
 has one. Seidman, "Network structure and minimum degree", 1983.
 """
 
@@ -51,7 +51,7 @@ def k_core(graph: Graph, k: int | None = None, **how: Unpack[Options]) -> KCoreR
     on = peeled_graph(graph)
     session.keep_between_runs()
     wanted = degeneracy(session, on) if k is None else count_of(k, "k")
-    least = min(wanted, on.num_vertices)  # nobody has so many neighbours, and more do not fit a program's integer
+    least = min(wanted, on.num_vertices)  # nobody has so many neighbors, and more do not fit a program's integer
     left = _left(session, on, least)
     member, module = left >= least, array_module(left)
     return session.result(
@@ -66,16 +66,16 @@ def k_core(graph: Graph, k: int | None = None, **how: Unpack[Options]) -> KCoreR
 
 
 def _left(session: Session, graph: Graph, k: int) -> Array:
-    """How many neighbours the members of the core have there; fewer than k for all others."""
+    """How many neighbors the members of the core have there; fewer than k for all others."""
     fields = session.native("k_core", graph, keep_on_device=True, k=k) if k else None
     return session.run(Peel(k=k), graph, keep_on_device=True).fields["left"] if fields is None else fields["left"]
 
 
 def verify(graph: Graph, k: int, member: Array, degree: Array) -> None:
-    """Members have their k neighbours, and all others can be peeled off."""
+    """Members have their k neighbors, and all others can be peeled off."""
     src, dst = sources_of_arcs(graph), graph.targets
     within = np.bincount(src[member[src] & member[dst]], minlength=graph.num_vertices)
-    nowhere(member & (within < k), "vertex {} has too few neighbours in the core")
-    nowhere(within != degree, "vertex {} has another number of neighbours in the core")
+    nowhere(member & (within < k), "vertex {} has too few neighbors in the core")
+    nowhere(within != degree, "vertex {} has another number of neighbors in the core")
     left = peel(graph, ~member, graph.out_degree.astype(np.int64), k - 1)
     nowhere(left, "vertex {} was left out, but belongs to the core")

@@ -2,8 +2,8 @@
 
 Returns ``label`` (a vertex id that stands for the community) and the number of communities, ``count``. Every vertex
 starts with its own id. In each of ``max_iter`` rounds all vertices at once take the label most frequent among their
-neighbours, the smallest on a tie. In a directed graph a neighbour counts once for each edge in either direction. Each
-parallel edge counts, and a self-loop counts the vertex's own label. A vertex without neighbours keeps its label.
+neighbors, the smallest on a tie. In a directed graph a neighbor counts once for each edge in either direction. Each
+parallel edge counts, and a self-loop counts the vertex's own label. A vertex without neighbors keeps its label.
 
 The engine's own kernel does the counting; see ``dromos/engines/native/cdlp.py``. Over slices and graphs on disk it is
 an operator, ``dromos/places/operators/mode``. Raghavan, Albert and Kumara, 2007; Iosup et al., "LDBC Graphalytics",

@@ -5,7 +5,7 @@ smallest vertices), ``hierarchy`` (one column per level, the finest first; the l
 ``count`` and ``modularity``. Edges count by their weights, each parallel edge counts, and a self-loop belongs to its
 vertex. A directed graph is refused.
 
-Vertices move to the neighbouring community that gains the most modularity. Vertices whose surroundings changed are
+Vertices move to the neighboring community that gains the most modularity. Vertices whose surroundings changed are
 tried again, until no move gains. Then communities become the vertices of a smaller graph, and the procedure repeats. A
 second round goes down again: on every level, from the top to the bottom, vertices move between the communities found,
 and then communities merge as before (Rotta and Noack, "Multilevel local search algorithms for modularity clustering",

@@ -31,7 +31,7 @@ _IN_MEMORY: Final = 2  # edges that are gathered for each vertex of the graph
 
 
 class FirstNeighbour(dr.Program):
-    """The first free neighbour of each asking vertex: one whose turn is before its own, else the one it likes best.
+    """The first free neighbor of each asking vertex: one whose turn is before its own, else the one it likes best.
 
     ``turn`` and ``like`` number the vertices. What is found is a turn, or a like behind all turns.
     """
@@ -142,7 +142,7 @@ def _mates(graph: Graph, order: _Order) -> Array:
     free = asks = np.ones(n, dtype=bool)
     while asks.any():
         other = np.where(asks, order.firsts(free, asks), other)
-        free = free & (other >= 0)  # who has no free neighbour will have none
+        free = free & (other >= 0)  # who has no free neighbor will have none
         paired = free & (other[other] == ids)
         mate[paired] = other[paired]
         is_chain = _WORTH_A_ROUND * np.count_nonzero(paired) < np.count_nonzero(free)

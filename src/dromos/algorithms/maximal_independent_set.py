@@ -1,10 +1,10 @@
 """Maximal independent set.
 
 Returns ``member`` (whether the vertex is in the set) and the number of members, ``count``. No two members are
-neighbours, and every other vertex has a member as its neighbour. Self-loops and edge directions are ignored.
+neighbors, and every other vertex has a member as its neighbor. Self-loops and edge directions are ignored.
 
 One program: every vertex has a distinct random priority, drawn from ``seed``. A vertex with the highest priority among
-its undecided neighbours joins, and the neighbours of a member leave. The CPU has a kernel in which vertices join in the
+its undecided neighbors joins, and the neighbors of a member leave. The CPU has a kernel in which vertices join in the
 order of their priorities. The set is the same on every path and device. Luby, "A simple parallel algorithm for the
 maximal independent set problem", 1986; Blelloch, Fineman and Shun, "Greedy sequential maximal independent set and
 matching are parallel on average", 2012.
@@ -72,7 +72,7 @@ class IndependentSetResult(Result):
 
 
 def maximal_independent_set(graph: Graph, seed: int = 0, **how: Unpack[Options]) -> IndependentSetResult:
-    """A set of vertices without neighbours among them, to which no vertex can be added.
+    """A set of vertices without neighbors among them, to which no vertex can be added.
 
     Args:
         graph: any; edge directions are ignored.

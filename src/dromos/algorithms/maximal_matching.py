@@ -6,9 +6,9 @@ as many pairs as in a largest matching. Self-loops and edge directions are ignor
 
 With weights, edges are taken from the heaviest down; of equal edges the first by its ends is taken. This reaches at
 least half of the greatest possible weight. Preis, "Linear time 1/2-approximation algorithm for maximum weighted
-matching in general graphs", 1999. Without weights, vertices choose in turn, those with the fewest neighbours first,
-because they are the most likely to be left without a mate. Each takes the first of its free neighbours that have about
-the fewest neighbours themselves, to within a factor of two. A GPU works in rounds and takes at once all edges that come
+matching in general graphs", 1999. Without weights, vertices choose in turn, those with the fewest neighbors first,
+because they are the most likely to be left without a mate. Each takes the first of its free neighbors that have about
+the fewest neighbors themselves, to within a factor of two. A GPU works in rounds and takes at once all edges that come
 before all others at both of their ends; the pairs are the same.
 
 On an engine without a kernel for this, programs find the first edge of each vertex, and rounds are as on a GPU
@@ -43,7 +43,7 @@ class MatchingResult(Result):
 
 
 def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[Options]) -> MatchingResult:
-    """A maximal set of pairs of neighbours in which every vertex occurs at most once.
+    """A maximal set of pairs of neighbors in which every vertex occurs at most once.
 
     Args:
         graph: any; weights must be 0 or more.
@@ -79,7 +79,7 @@ def maximal_matching(graph: Graph, weight: str | None = "weight", **how: Unpack[
 
 
 def verify(graph: Graph, mate: Array, total: float) -> None:
-    """Mates are mutual neighbours, no edge is left over, and no edge outweighs both pairs at its ends.
+    """Mates are mutual neighbors, no edge is left over, and no edge outweighs both pairs at its ends.
 
     The last holds for a matching that was taken from the heaviest edge on, and makes it weigh at least half of any.
     """
@@ -95,7 +95,7 @@ def verify(graph: Graph, mate: Array, total: float) -> None:
     for a, b in ((src, dst), (dst, src)):
         inner = mate[a] == b
         np.maximum.at(of_pair, a[inner], weights[inner])
-    nowhere(matched & (of_pair < 0), "vertex {} is no neighbour of its mate")
+    nowhere(matched & (of_pair < 0), "vertex {} is no neighbor of its mate")
     nowhere(~matched[src] & ~matched[dst], "edge {} is left over")
     nowhere(weights > np.maximum(of_pair[src], of_pair[dst]), "edge {} outweighs the pairs at both of its ends")
     weight = of_pair[matched].sum() / 2

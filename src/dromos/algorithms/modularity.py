@@ -56,7 +56,7 @@ def modularity(
         graph: any graph with at least one edge.
         community: a whole number for each vertex: an array, a mapping from all vertices, or the result of an
             algorithm that finds communities, such as ``louvain`` and ``leiden``.
-        resolution: values above 1 favour small communities, values below 1 large ones.
+        resolution: values above 1 favor small communities, values below 1 large ones.
         weight: ``None`` ignores the graph's weights.
         how: all run options are accepted; the sums are always computed on the host. A graph on disk is read once
             within ``memory``; the first call that uses its weights reads it once more.

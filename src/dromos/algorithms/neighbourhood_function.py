@@ -1,4 +1,4 @@
-"""The neighbourhood function, and the effective diameter.
+"""The neighborhood function, and the effective diameter.
 
 Returns one row per distance: ``pairs``, the number of pairs of vertices within it (including each vertex with itself).
 These are estimates, for graphs that are too large for a search from every vertex. ``effective_diameter`` is the
@@ -8,7 +8,7 @@ distance within which nine tenths of all connected pairs lie, interpolated linea
 Each vertex counts the vertices within reach with registers instead of a set: every vertex is hashed once, and the union
 of two sets is the maximum of each pair of registers. A superstep passes registers back along the edges, so after ``t``
 supersteps a vertex has the registers of all vertices that it reaches in ``t`` steps. Boldi, Rosa and Vigna, "HyperANF:
-approximating the neighbourhood function of very large graphs on a budget", WWW 2011; Flajolet and others,
+approximating the neighborhood function of very large graphs on a budget", WWW 2011; Flajolet and others,
 "HyperLogLog", 2007. With ``m`` registers the relative error of a count is about 1.06 / sqrt(m): 13 % for 64 of them.
 """
 

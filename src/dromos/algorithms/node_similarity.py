@@ -1,14 +1,14 @@
-"""Similar vertices: those that share many neighbours.
+"""Similar vertices: those that share many neighbors.
 
 Returns one row per pair: ``source``, ``target`` and ``similarity``. Each source has at most ``k`` rows, the most
-similar first and ties by id; pairs without a common neighbour are left out. With A and B the out-neighbours of the two
+similar first and ties by id; pairs without a common neighbor are left out. With A and B the out-neighbors of the two
 vertices:
 
 - ``jaccard`` is ``|A ∩ B| / |A ∪ B|``,
 - ``overlap`` is ``|A ∩ B| / min(|A|, |B|)``,
 - ``cosine`` is ``|A ∩ B| / sqrt(|A| |B|)``.
 
-A self-loop makes a vertex its own neighbour; parallel edges count once. Weights are ignored.
+A self-loop makes a vertex its own neighbor; parallel edges count once. Weights are ignored.
 
 All vertices two edges away are counted. Liben-Nowell and Kleinberg, "The link-prediction problem for social networks",
 2007.
@@ -55,13 +55,13 @@ def node_similarity(
     """The vertices most similar to each vertex.
 
     Args:
-        graph: any; in a directed graph out-neighbours are compared.
+        graph: any; in a directed graph out-neighbors are compared.
         sources: only for these vertices (labels, or ids if the graph has no labels).
         k: the maximum number of rows for each source.
         metric: ``"jaccard"``, ``"overlap"`` or ``"cosine"``.
         how: ``device``, ``threads``; ``path`` is not supported. A GPU finds the same pairs; without an explicit
             ``device``, a few sources run on the CPU. From a graph on disk (:func:`dromos.open`) the rows of sources
-            and of their neighbours are read within ``memory``, for some sources at a time.
+            and of their neighbors are read within ``memory``, for some sources at a time.
 
     >>> import dromos as dr
     >>> result = dr.node_similarity(dr.generators.path(4), sources=[0, 1])
@@ -103,7 +103,7 @@ def _deduped(graph: Graph) -> Graph:
 
 
 def verify(graph: Graph, sources: Array, k: int, metric: str, source: Array, target: Array, similarity: Array) -> None:
-    """The rows of some sources are the best that SciPy's product of the neighbourhoods has."""
+    """The rows of some sources are the best that SciPy's product of the neighborhoods has."""
     import scipy.sparse as sp
 
     n = graph.num_vertices

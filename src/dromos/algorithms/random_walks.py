@@ -2,7 +2,7 @@
 
 Returns one row per walk: ``source`` and ``walk``, its ``length + 1`` vertices from the source on, filled up with -1
 after a vertex without out-edges. A step chooses an edge in proportion to its weight, each parallel edge separately.
-With ``p`` and ``q`` other than 1 it also depends on the previous step: going back counts ``1/p``, a neighbour of the
+With ``p`` and ``q`` other than 1 it also depends on the previous step: going back counts ``1/p``, a neighbor of the
 previous vertex counts 1, and any other vertex ``1/q``. The rows are a corpus for word2vec: vertices are words.
 
 The same seed gives the same walks on any device and any number of threads. Perozzi, Al-Rfou and Skiena, "DeepWalk",

@@ -1,6 +1,6 @@
-"""Layered neighbour sampling, for mini-batches of graph learning.
+"""Layered neighbor sampling, for mini-batches of graph learning.
 
-For each seed up to ``fanouts[0]`` in-neighbours are drawn without replacement, then up to ``fanouts[1]`` for each new
+For each seed up to ``fanouts[0]`` in-neighbors are drawn without replacement, then up to ``fanouts[1]`` for each new
 vertex, and so on: one block of edges for each layer. The same seed draws the same edges; the draw for a vertex depends
 only on the seed, the layer and its edges. Hamilton, Ying and Leskovec, "Inductive representation learning on large
 graphs" (GraphSAGE), 2017.
@@ -83,7 +83,7 @@ class NeighborSample:
 def sample_neighbors(
     graph: Graph, sources: Iterable[Any], fanouts: Sequence[int], seed: int = 0, **how: Unpack[Options]
 ) -> NeighborSample:
-    """Draw a neighbourhood of ``sources``, layer by layer.
+    """Draw a neighborhood of ``sources``, layer by layer.
 
     Args:
         graph: edges are followed from target to source, against the flow of messages; each parallel edge counts.

@@ -22,7 +22,7 @@ __all__ = ["OtherTree", "forest_by_rounds", "joined", "outside_the_largest", "to
 
 
 class OtherTree(dr.Program):
-    """The first open neighbour of each asking vertex in another tree, told by its place in an order of all vertices."""
+    """The first open neighbor of each asking vertex in another tree, told by its place in an order of all vertices."""
 
     open = dr.vertex_param(bool)
     asks = dr.vertex_param(bool)
@@ -56,7 +56,7 @@ def forest_by_rounds(
     """By programs: the columns of the lightest forest, or the heaviest, by source and target; and each vertex's tree.
 
     The graph is undirected. Of equal edges the first by its ends is taken. A tree is named by one of its vertices.
-    ``by_degree``, without weights: vertices choose the neighbour of most neighbours instead, so that one tree has
+    ``by_degree``, without weights: vertices choose the neighbor of most neighbors instead, so that one tree has
     nearly all vertices of most graphs after the first round.
     """
     ids = np.arange(graph.num_vertices, dtype=graph.targets.dtype)

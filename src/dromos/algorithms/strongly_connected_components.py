@@ -9,8 +9,8 @@ find the one large component that most of them have: the vertices that the best 
 and backward (Fleischer, Hendrickson and Pınar, 2000). The depth-first search handles the rest.
 
 On an engine without such a kernel, a composition of programs runs. First, vertices that no cycle reaches, or that reach
-no cycle, are peeled off. Then comes the large component. The rest is coloured by the smallest vertex that reaches it.
-Each colour's own component is what reaches back within the colour, for all colours at once (Orzan, 2004; Slota,
+no cycle, are peeled off. Then comes the large component. The rest is colored by the smallest vertex that reaches it.
+Each color's own component is what reaches back within the color, for all colors at once (Orzan, 2004; Slota,
 Rajamanickam and Madduri, IPDPS 2014).
 """
 
@@ -86,7 +86,7 @@ class Color(dr.Program):
 
 
 class Reach(dr.Program):
-    """What the roots reach, each within its colour."""
+    """What the roots reach, each within its color."""
 
     root = dr.vertex_param(bool)
     color = dr.vertex_param(dr.ID)

@@ -1,7 +1,7 @@
-"""Transitivity: the share of all pairs of neighbours, over the whole graph, that are neighbours of each other.
+"""Transitivity: the share of all pairs of neighbors, over the whole graph, that are neighbors of each other.
 
 Returns one number for the graph, ``transitivity`` (three times the triangles over the paths of two edges; 0 if there
-are none), and for each vertex ``triangles`` and ``pairs`` (of neighbours). Self-loops are ignored and parallel edges
+are none), and for each vertex ``triangles`` and ``pairs`` (of neighbors). Self-loops are ignored and parallel edges
 count once, as in NetworkX; a directed graph is refused. Weights are ignored.
 
 Computed from the triangles. Newman, Watts and Strogatz, "Random graph models of social networks", 2002.
@@ -65,6 +65,6 @@ def transitivity(graph: Graph, **how: Unpack[Options]) -> TransitivityResult:
 def verify(graph: Graph, triangles: Array, pairs: Array, share: float) -> None:
     """The triangles are those of the graph, and the share is theirs."""
     verify_triangles(graph, triangles)
-    nowhere(triangles > pairs, "vertex {} has more triangles than pairs of neighbours")
+    nowhere(triangles > pairs, "vertex {} has more triangles than pairs of neighbors")
     require(pairs.sum() * 2 == (graph.out_degree.astype(np.float64) ** 2).sum() - graph.num_arcs, "pairs are missing")
     require(abs(share * pairs.sum() - triangles.sum()) <= 1e-9 * max(pairs.sum(), 1), f"{share:g} is another share")

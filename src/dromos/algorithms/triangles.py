@@ -3,7 +3,7 @@
 Returns ``triangles`` (how many triangles each vertex is in) and their number in the graph, ``total``. Self-loops are
 ignored and parallel edges count once, as in NetworkX; a directed graph is refused, as there.
 
-The engine's own kernel intersects neighbourhoods; see ``dromos/engines/native/triangles.py``. Over slices and graphs on
+The engine's own kernel intersects neighborhoods; see ``dromos/engines/native/triangles.py``. Over slices and graphs on
 disk it is an operator, ``dromos/places/operators/intersection``.
 """
 

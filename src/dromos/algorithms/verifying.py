@@ -76,9 +76,9 @@ def expand(graph: Graph, vertices: Array) -> tuple[Array, Array]:
 
 
 def peel(graph: Graph, leaving: Array, degree: Array, most: int) -> Array:
-    """Take vertices of ``leaving`` with at most ``most`` neighbours away until none is left; which ones stay, wrongly.
+    """Take vertices of ``leaving`` with at most ``most`` neighbors away until none is left; which ones stay, wrongly.
 
-    ``degree`` counts the neighbours that are left, and is written to.
+    ``degree`` counts the neighbors that are left, and is written to.
     """
     staying = leaving.copy()
     front = np.flatnonzero(leaving & (degree <= most))

@@ -11,6 +11,7 @@ import sys
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from dromos._version import __version__
 from dromos.cli import convert, formats, generate, graph500, info, plan, reachability, run, serve, verify, warm
@@ -23,9 +24,23 @@ __all__ = ["app", "main"]
 
 EXIT_BAD_INPUT, EXIT_USAGE, EXIT_RESOURCES, EXIT_INTERRUPTED = 1, 2, 3, 130
 
+
+class _Commands(TyperGroup):
+    """The commands; a name from another library is answered with ours, as ``dromos.shortest_path`` is in Python."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        from dromos import _ELSEWHERE
+
+        ours = _ELSEWHERE.get(args[0].replace("-", "_"), "").replace("_", "-")
+        if args[0] not in self.commands and ours in self.commands:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {ours!r}?")
+        return super().resolve_command(ctx, args)
+
+
 app = typer.Typer(
+    cls=_Commands,
     name="dromos",
-    help="Graphs of any size, on whatever hardware is at hand.",
+    help="Graph algorithms on CPUs, GPUs, disks and clusters.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -39,10 +54,10 @@ app.command("serve")(serve.serve)
 app.command("plan")(plan.plan)
 app.command("warm")(warm.warm)
 add_commands(app)
-app.command("reachability-index", rich_help_panel="algorithms")(reachability.reachability_index)
-app.command("reachable", rich_help_panel="algorithms")(reachability.reachable)
+app.command("reachability-index", rich_help_panel="Algorithms")(reachability.reachability_index)
+app.command("reachable", rich_help_panel="Algorithms")(reachability.reachable)
 app.command("graph500")(graph500.graph500)
-app.command("run", rich_help_panel="algorithms")(run.run)
+app.command("run", rich_help_panel="Your own programs")(run.run)
 
 
 def _show_version(wanted: bool) -> None:
@@ -58,7 +73,7 @@ def _options(
         bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Graphs of any size, on whatever hardware is at hand."""
+    """Graph algorithms on CPUs, GPUs, disks and clusters."""
     commands = getattr(context.command, "commands", {})
     speak_as(commands.get(context.invoked_subcommand))
     listen()

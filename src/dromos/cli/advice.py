@@ -18,6 +18,9 @@ _LEFT_OUT: Final = re.compile(r"(?<=\bleave )[a-z_, ]+?(?= out\b)")
 _WORD: Final = re.compile(r"[a-z_]+")
 _RENAMED: Final = {"format": "from_format", "weighted": "no_weights"}  # where a command has another name for it
 
+_OF_CONVERT: Final = ("extra_columns", "header", "ids", "weight_dtype")
+"""How a file is to be read, which only ``dromos convert`` is told."""
+
 _options: dict[str, Any] = {}
 """The parameters of the command that runs, by the names that Python knows them by."""
 
@@ -43,6 +46,8 @@ def _named(match: re.Match[str]) -> str:
 def _as_option(match: re.Match[str]) -> str:
     name, value = match[1], match[2].strip("'\"")
     parameter = _options.get(name) or _options.get(_RENAMED.get(name, ""))
+    if parameter is None and name in _OF_CONVERT and _options:
+        return f"`dromos convert --{name.replace('_', '-')} {value}`"
     if parameter is None or not parameter.opts[0].startswith("-"):
         return match[0]
     option = max(parameter.opts, key=len)

@@ -149,7 +149,7 @@ class Common:
 def add_commands(app: typer.Typer) -> None:
     """Give ``app`` a command for every algorithm."""
     for name, function in COMMANDS.items():
-        app.command(name, rich_help_panel="algorithms")(_command(name, function))
+        app.command(name, rich_help_panel="Algorithms")(_command(name, function))
 
 
 def _command(name: str, function: Callable[..., Any]) -> Callable[..., None]:
@@ -160,7 +160,10 @@ def _command(name: str, function: Callable[..., Any]) -> Callable[..., None]:
     for p in own:
         annotation, default = _as_option(p, told.get(p.name, ""))
         parameters.append(p.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default))
-    common_options = {option: kind for option, kind in Common.OPTIONS.items() if option not in {p.name for p in own}}
+    taken = {p.name for p in own}
+    if "to" in taken:  # the answer is a file, and the result only a table about it
+        taken.add("out")
+    common_options = {option: kind for option, kind in Common.OPTIONS.items() if option not in taken}
     for option, (annotation, default) in common_options.items():
         parameters.append(
             inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
@@ -169,12 +172,14 @@ def _command(name: str, function: Callable[..., Any]) -> Callable[..., None]:
     unweighted = any(p.name == "weight" and p.default is not None for p in own)
 
     def command(**given: Any) -> None:
-        common = {option: given.pop(option) for option in common_options}
+        common = {"out": None} | {option: given.pop(option) for option in common_options}
         file = given.pop("graph")
         if unweighted:  # the option asks for the opposite of what the argument says
             given["weight"] = not given["weight"]
 
-        if given.get("memory") is not None and _streams(file, **common):
+        if given.get("memory") is None:  # the function has a default of its own
+            given.pop("memory", None)
+        elif _streams(file, **common):
             common["memory"] = given.pop("memory")  # the budget of the whole run, as for every other algorithm
 
         def call(graph: Any, how: Mapping[str, Any]) -> Any:
@@ -210,7 +215,10 @@ def _as_option(parameter: inspect.Parameter, text: str) -> tuple[Any, Any]:
         own = None if default is None else np.dtype(default).name
         return Annotated[str | None, _option(flag, text=text)], own
     if name == "memory":
-        return Annotated[str | None, _option(flag, text=text)], None if default is None else str(default)
+        shown = "" if default is None else f" [default: {default >> 20}M]"
+        return Annotated[str | None, _option(flag, text=text + shown)], None
+    if name == "to":
+        return Annotated[Path, _option("-o", flag, text=text)], ... if required else default
     if default is True:
         flag = f"{flag}/--no-{flag[2:]}"
     return Annotated[parameter.annotation, _option(flag, text=text)], default

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -13,6 +13,8 @@ from dromos.errors import InvalidArgumentError, UnsupportedFormatError
 from dromos.graph.build import MERGE_RULES
 
 __all__ = ["convert"]
+
+_READING: Final = "How to read IN"
 
 
 def convert(
@@ -63,9 +65,42 @@ def convert(
         bool, typer.Option("--allow-loss", help="Write what the format of OUT can hold, even if something is lost.")
     ] = False,
     threads: Annotated[int | None, typer.Option(help=r"Threads \[default: all cores]")] = None,
+    src: Annotated[
+        str | None, typer.Option(help="The table column with the sources.", metavar="NAME", rich_help_panel=_READING)
+    ] = None,
+    dst: Annotated[
+        str | None, typer.Option(help="The table column with the targets.", metavar="NAME", rich_help_panel=_READING)
+    ] = None,
+    weight: Annotated[
+        str | None, typer.Option(help="The table column with the weights.", metavar="NAME", rich_help_panel=_READING)
+    ] = None,
+    ids: Annotated[
+        str | None,
+        typer.Option(
+            help="dense: ids are 0..n-1; names: ids are labels; auto: labels if ids are missing in 0..largest.",
+            rich_help_panel=_READING,
+        ),
+    ] = None,
+    header: Annotated[
+        str | None,
+        typer.Option(
+            help="The first line of an edge list: auto, counts, names or none (an edge).", rich_help_panel=_READING
+        ),
+    ] = None,
+    extra_columns: Annotated[
+        str | None,
+        typer.Option(help="Columns after the weight of an edge list: error or ignore.", rich_help_panel=_READING),
+    ] = None,
+    weight_dtype: Annotated[
+        str | None,
+        typer.Option(
+            help="The type of the weights of a text file: int32, float32 or float64.", rich_help_panel=_READING
+        ),
+    ] = None,
 ) -> None:
     """Read a graph in one format and write it in another. OUT is replaced only once the new file is complete."""
     from dromos.graph import formats, store
+    from dromos.graph.formats.files import require_folder
 
     if source.exists() and target.exists() and source.samefile(target):
         raise InvalidArgumentError("IN and OUT are the same file; give OUT another name")
@@ -83,6 +118,7 @@ def convert(
         raise InvalidArgumentError("--stripe is for .drm stores; give OUT a name ending in .drm")
     if stripe and (len(stripe) < 2 or not all(folder.is_dir() for folder in stripe)):
         raise InvalidArgumentError("give --stripe at least twice, each time with an existing folder")
+    require_folder(target)
     if order not in ("input", "degree"):
         raise InvalidArgumentError(f"--order {order} is neither input nor degree")
     if order != "input" and memory is not None:
@@ -97,6 +133,11 @@ def convert(
         "weighted": False if no_weights else None,
         "threads": threads,
     }
+    reading = {
+        "src": src, "dst": dst, "weight": weight, "ids": ids, "header": header, "extra_columns": extra_columns,
+        "weight_dtype": weight_dtype,
+    }  # fmt: skip
+    options |= {name: value for name, value in reading.items() if value is not None}  # not every format has all of them
     chosen = {"transpose": transpose, "compress": compress}
     extra: dict[str, Any] = {name: True for name, wanted in chosen.items() if wanted}
     final, target = target, target.with_name(f".{target.stem}.whole.drm") if stripe else target

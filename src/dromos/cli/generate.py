@@ -33,6 +33,7 @@ Vertices = Annotated[int, typer.Option("--vertices", "-n", help="Number of verti
 
 def _make(out: Path, weights: str | None, seed: int, generate: Callable[[], Graph]) -> None:
     from dromos.graph import formats, generators
+    from dromos.graph.formats.files import require_folder
 
     bounds = None if weights is None else parse_range(weights)
     try:
@@ -40,6 +41,7 @@ def _make(out: Path, weights: str | None, seed: int, generate: Callable[[], Grap
     except UnsupportedFormatError as error:
         message = error.message.replace("pass format= with one of", "name OUT as a file of one of these formats:")
         raise UnsupportedFormatError(message, path=error.path) from None
+    require_folder(out)
     with work("generating"):
         graph = generate()
         if bounds is not None:
@@ -49,8 +51,12 @@ def _make(out: Path, weights: str | None, seed: int, generate: Callable[[], Grap
                 if whole
                 else generators.with_random_weights(graph, low, high, seed=seed)
             )
-    with work(f"writing {out.name}") as progress:
-        formats.write(graph, out, progress=progress)
+    try:
+        with work(f"writing {out.name}") as progress:
+            formats.write(graph, out, progress=progress)
+    except UnsupportedFormatError as error:
+        message = error.message.replace("pass allow_loss=True", "convert it with `dromos convert --allow-loss`")
+        raise UnsupportedFormatError(message, path=error.path) from None
     if err.is_terminal:
         err.print(f"wrote {out}: {graph!r}", markup=False)
 
@@ -145,7 +151,7 @@ def barabasi_albert(
 def watts_strogatz(
     out: Out,
     vertices: Vertices,
-    neighbors: Annotated[int, typer.Option("--neighbors", "-k", help="Neighbours on the ring.", show_default=False)],
+    neighbors: Annotated[int, typer.Option("--neighbors", "-k", help="Neighbors on the ring.", show_default=False)],
     probability: Annotated[float, typer.Option("--probability", "-p", help="Chance of rewiring an edge.")] = 0.1,
     seed: Seed = 0,
     weights: Weights = None,

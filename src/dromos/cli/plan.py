@@ -22,7 +22,9 @@ def plan(
     algorithm: Annotated[
         str, typer.Argument(help="bfs, sssp, pagerank, connected-components or core-numbers.")
     ] = "pagerank",
-    device: Annotated[str, typer.Option(help="auto for all places, or only those of cpu, cuda or cpu+cuda.")] = "auto",
+    device: Annotated[
+        str, typer.Option(help="auto (all places), or the device to show: cpu, cuda or cpu+cuda.")
+    ] = "auto",
     memory: Annotated[
         str | None, typer.Option(help=r"Memory that a run may use, such as 2G \[default: what is free]")
     ] = None,
@@ -54,14 +56,25 @@ def plan(
         told = {"device": device, "takes": taken, "reason": reason, "auto": chosen(found, budget)}
         print_json({"algorithm": name, "passes": cost.passes, **told, "places": places})
         return
-    title = f"{algorithm} on {graph.name}: the arcs are read {cost.passes:g} times, about"
-    table = Table("place", "memory", "moved each time", "about", "", title=title, title_justify="left")
+    title = f"{algorithm} on {graph.name}, assuming that the arcs are read {cost.passes:g} times"
+    table = Table("place", "memory", "moved each time", "time, about", "", title=title, title_justify="left")
     table.columns[0].min_width = len("* cpu, in memory")  # notes are what is broken where a terminal is narrow
     for row in rows:
-        about = "-" if row.seconds is None else f"{row.seconds:.3g} s"
+        about = "-" if row.seconds is None else _duration(row.seconds)
         mark = "* " if row.engine == taken else "  "
         table.add_row(
             mark + row.place, human_bytes(row.memory), human_bytes(row.moved), about, escape(row.note or row.how)
         )
     out.print(table)
     out.print(f'* device="{device}" takes {taken}: {reason}', markup=False, highlight=False)
+
+
+def _duration(seconds: float) -> str:
+    """A predicted time; it is not known to more than two digits, or below a thousandth of a millisecond.
+
+    >>> _duration(75.2), _duration(5.48e-3), _duration(4e-9)
+    ('75 s', '5.5 ms', 'under 0.001 ms')
+    """
+    if seconds < 1e-6:
+        return "under 0.001 ms"
+    return f"{seconds * 1e3:.2g} ms" if seconds < 0.1 else f"{seconds:.2g} s" if seconds < 10 else f"{seconds:,.0f} s"

@@ -49,12 +49,12 @@ def reachability_index(
 def reachable(
     graph: _Graph,
     index: Annotated[Path, typer.Argument(metavar="INDEX", help="An index of this graph.", show_default=False)],
-    source: Annotated[str, typer.Argument(metavar="VERTEX", help="From this vertex …", show_default=False)],
-    target: Annotated[str, typer.Argument(metavar="VERTEX", help="… to this one.", show_default=False)],
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="The vertex to start from.", show_default=False)],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="The vertex to reach.", show_default=False)],
     format: _Format = None,
     json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
 ) -> None:
-    """Ask an index whether a vertex reaches another."""
+    """Ask an index whether SOURCE reaches TARGET."""
     from dromos.algorithms.reachability import ReachabilityIndex
     from dromos.graph.formats import read
 

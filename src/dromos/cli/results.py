@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["deliver"]
 
 _ROWS = 10
+_PARTS = 16
+"""How much of a long vector is shown, such as a random walk."""
 
 
 def deliver(
@@ -48,6 +50,7 @@ def deliver(
 ) -> None:
     """Run ``call(graph, how)`` on the graph in ``file``; the answer goes to a file, to JSON, or to a short table."""
     from dromos.graph.formats import read
+    from dromos.graph.formats.files import require_folder
     from dromos.places.cluster.world import launched, rank_of_job
     from dromos.runner.data_set import is_data_set
     from dromos.runner.report import check_report_path
@@ -55,11 +58,14 @@ def deliver(
 
     for target in (out, save_trace):
         if target is not None and not (target is out and is_data_set(target)):
-            check_extension(target)  # a wrong extension shows before the work, not after it
+            check_extension(target)
     if report is not None:
         check_report_path(report)
     elif explain:
         raise InvalidArgumentError("--explain adds the cost of other paths to a report; give --report run.html too")
+    for target in (out, save_trace, report):  # a name that cannot be written shows before the work, not after it
+        if target is not None:
+            require_folder(target)
     if top is not None and top < 1:
         raise InvalidArgumentError(f"--top {top}: give a number of rows, 1 or more")
 
@@ -177,6 +183,9 @@ def _show(result: Result, verified: bool, top: int | None) -> None:
     for cells in zip(*rows.values(), strict=True):
         table.add_row(*(escape(_cell(cell)) for cell in cells))
     out.print(table)
+    count = len(result[next(iter(result))])
+    if top is None and count > table.row_count:
+        out.print(f"the first {table.row_count} of {count:,} rows; -o FILE writes all of them, --top N shows others")
 
 
 def _show_trace(result: Result) -> None:
@@ -188,8 +197,8 @@ def _show_trace(result: Result) -> None:
         err.print(repr(trace), markup=False, soft_wrap=True)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("superstep", "frontier", "out-edges", "path", "ms", "why"):
-        table.add_column(name, justify="left" if name in ("path", "why") else "right", no_wrap=name != "why")
+    for name in ("superstep", "frontier", "out-edges", "path", "ms", "reason"):
+        table.add_column(name, justify="left" if name in ("path", "reason") else "right", no_wrap=name != "reason")
     rows = list(trace)
     for number, row in enumerate(rows):
         if len(rows) > 2 * _ROWS and _ROWS <= number < len(rows) - _ROWS:
@@ -205,7 +214,7 @@ def _show_trace(result: Result) -> None:
 
 def _cell(value: Any) -> str:
     if isinstance(value, list):
-        return " ".join(map(_cell, value))
+        return " ".join([*map(_cell, value[:_PARTS]), *["…"][: len(value) > _PARTS]])
     if isinstance(value, float):
         return f"{value:.6g}" if math.isfinite(value) else str(value)
     return "" if value is None else str(value)

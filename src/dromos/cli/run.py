@@ -77,7 +77,12 @@ def run(
     cls = load_program(program)
 
     def call(loaded: Graph, how: Mapping[str, Any]) -> Any:
-        return run_program(cls(**_params(cls, loaded, param or [])), loaded, max_iter=max_iter, **how)
+        params = _params(cls, loaded, param or [])
+        try:
+            made = cls(**params)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(f"{error}; give parameters as -p NAME=VALUE") from None
+        return run_program(made, loaded, max_iter=max_iter, **how)
 
     deliver(
         cls.__name__, graph, call,

@@ -23,7 +23,7 @@ def serve(
     threads: Annotated[int | None, typer.Option(help=r"Threads \[default: all cores]")] = None,
     format: Annotated[str | None, typer.Option("--format", help=r"Input format \[default: from extension]")] = None,
 ) -> None:
-    """Look at a graph in a browser: vertices, neighbours, degrees, runs and their reports.
+    """Look at a graph in a browser: vertices, neighbors, degrees, runs and their reports.
 
     The page is served to this machine only, at an address with a random token; Ctrl-C ends it.
     """
@@ -35,7 +35,8 @@ def serve(
     try:
         server = GraphServer(loaded, graph.name, port=port, how={"device": device, "threads": threads})
     except (OSError, OverflowError) as error:
-        raise InvalidArgumentError(f"--port {port}: {error}; leave it out for a free port") from None
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidArgumentError(f"--port {port}: {reason}; leave it out for a free port") from None
     with server:
         out.print(server.url, markup=False, soft_wrap=True)
         if browser:

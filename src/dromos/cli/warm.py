@@ -16,13 +16,15 @@ __all__ = ["warm"]
 
 def warm(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]…", help="The algorithms to compile.", show_default="all")
+        list[str] | None,
+        typer.Argument(metavar="[NAME]…", help=r"The algorithms to compile \[default: all]", show_default=False),
     ] = None,
 ) -> None:
     """Compile the built-in algorithms for this machine and keep the machine code in the cache folder.
 
-    Each algorithm runs on small graphs, with and without weights, in memory and on disk. Run this when building an
-    image or a cluster, with DROMOS_CACHE_DIR set; a second run takes seconds. A wheel for Linux includes most of it.
+    Each algorithm runs on small graphs, with and without weights, in memory and on disk.
+    Run this when you build a container image or set up a cluster, with DROMOS_CACHE_DIR set.
+    A second run takes seconds. A wheel for Linux already includes most of the machine code.
     """
     from dromos.cli.algorithms import COMMANDS
     from dromos.compiler.machine import require_compiler

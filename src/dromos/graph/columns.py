@@ -72,13 +72,13 @@ def id_column(values: Array | Sequence[Any], name: str) -> Array:
     return as_label_array(column)
 
 
-def weight_column(values: Array | Sequence[float] | None, count: int) -> Array | None:
-    """``count`` weights in a type that keeps them exactly; NaN is refused."""
+def weight_column(values: Array | Sequence[float] | None, count: int, of: str = "edges") -> Array | None:
+    """``count`` weights in a type that keeps them exactly; NaN is refused. ``of`` is what they belong to, in words."""
     if values is None:
         return None
     column = as_numpy(values)
     if column.shape != (count,):
-        raise GraphDataError(f"weights have the shape {column.shape}; expected one for each of {count:,} edges")
+        raise GraphDataError(f"weights have the shape {column.shape}; expected one for each of {count:,} {of}")
     column = np.ascontiguousarray(column, dtype=weight_dtype(column))
     if column.dtype.kind == "f" and np.isnan(column).any():
         raise GraphDataError(f"the weight of edge {int(np.argmax(np.isnan(column)))} is not a number (NaN)")
@@ -149,5 +149,5 @@ def choose_columns(
     chosen_src = src or (free.pop(0) if free else None)
     chosen_dst = dst or (free.pop(0) if free else None)
     if chosen_src is None or chosen_dst is None:
-        raise GraphDataError(f"a table of edges needs two columns of vertices; its columns are {listed}")
+        raise GraphDataError(f"a table of edges needs two columns of vertices, and this one has {len(names)}: {listed}")
     return chosen_src, chosen_dst, weight

@@ -18,7 +18,7 @@ from dromos.graph import slices as slicing
 from dromos.graph import vertex_data as vertex_columns
 from dromos.graph.checks import check_rows
 from dromos.graph.columns import weight_column
-from dromos.graph.hints import missing_attribute
+from dromos.graph.hints import made_by, missing_attribute
 from dromos.graph.labels import Labels
 from dromos.graph.picking import picked
 from dromos.graph.records import Edges, Flags
@@ -32,7 +32,7 @@ __all__ = ["Edges", "Flags", "Graph"]
 class Graph:
     """An immutable graph in compressed sparse rows.
 
-    The out-neighbours of vertex ``u`` are ``targets[offsets[u]:offsets[u + 1]]``. An undirected graph stores every edge
+    The out-neighbors of vertex ``u`` are ``targets[offsets[u]:offsets[u + 1]]``. An undirected graph stores every edge
     in both directions (a self-loop once), and is its own transpose. Make a graph with :meth:`from_edges`,
     :func:`dromos.read`, a generator, or a ``from_…`` method.
 
@@ -65,7 +65,7 @@ class Graph:
     source_file: str | None
 
     def __init__(self, *given: Any, **options: Any) -> None:
-        raise TypeError("make a graph with Graph.from_edges, Graph.from_csr, dromos.read or dromos.generators")
+        raise TypeError(f"make a graph with {made_by(given[0] if given else None)}")
 
     @classmethod
     def _make(
@@ -274,7 +274,7 @@ class Graph:
         """Raise an error for a graph that stays on disk (:func:`dromos.open`); a graph in memory passes."""
 
     def neighbors(self, vertex: Any) -> Array:
-        """The ids of the out-neighbours of ``vertex`` (a label, or an id if the graph has no labels), one per arc.
+        """The ids of the out-neighbors of ``vertex`` (a label, or an id if the graph has no labels), one per arc.
 
         >>> Graph.from_edges([0, 0], [2, 1]).neighbors(0).tolist()
         [1, 2]
@@ -354,7 +354,7 @@ class Graph:
 
     def with_weights(self, weights: Array | None) -> Graph:
         """The same edges with other weights, one per arc in the order of ``targets``, or with none."""
-        values = weight_column(weights, self.num_arcs)
+        values = weight_column(weights, self.num_arcs, of="arcs, in the order of targets")
         if values is not None:
             values = making.own(values, weights)
         graph = Graph._make(
@@ -408,7 +408,11 @@ class Graph:
             raise UnknownVertexError(f"an array of {vertex.size} numbers is not one vertex; give a whole number")
         at = whole_number(vertex)
         if at is None:
-            raise UnknownVertexError(f"no vertex {vertex!r}: this graph has no labels, so vertices are whole numbers")
+            several = isinstance(vertex, list | tuple | set)
+            raise UnknownVertexError(
+                f"no vertex {vertex!r}: this graph has no labels, so vertices are whole numbers"
+                + "; to search from several, use dromos.multi_source_bfs or dromos.distances" * several
+            )
         if not 0 <= at < self.num_vertices:
             held = f"0..{self.num_vertices - 1}" if self.num_vertices else "none: the graph is empty"
             raise UnknownVertexError(f"no vertex {at}: the ids of this graph are {held}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +12,22 @@ from dromos.errors import GraphDataError, MissingDependencyError
 from dromos.graph.arrow_columns import arrow_ids, arrow_weights
 from dromos.graph.arrow_numbers import numbers_to_arrow
 from dromos.graph.columns import choose_columns
+from dromos.graph.hints import unknown_keyword
+from dromos.graph.making import from_edges
 
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
+
+_COLUMNS = ("src", "dst", "weight")
+_ELSEWHERE = {"source": "src", "target": "dst", "edge_attr": "weight", "weights": "weight"}  # as NetworkX calls them
+
+
+def _check_keywords(function: str, options: Mapping[str, Any]) -> None:
+    """Refuse a keyword that a graph is not made by, in the name of the function that was called."""
+    known = [*_COLUMNS, *(name for name in inspect.signature(from_edges).parameters if name not in ("cls", *_COLUMNS))]
+    for keyword in options:
+        if keyword not in known:
+            raise unknown_keyword(function, keyword, known, _ELSEWHERE.get(keyword))
 
 
 def from_scipy(cls: type[Graph], /, matrix: Any, *, directed: bool = True, weighted: bool | None = None) -> Graph:
@@ -112,6 +127,7 @@ def from_arrow(
     >>> Graph.from_arrow(pa.table({"src": ["a"], "dst": ["b"]}))
     <Graph: 2 vertices, 1 edge, directed, str labels>
     """
+    _check_keywords("from_arrow", options)
     pa = _require("pyarrow", "pyarrow")
     if not isinstance(table, pa.Table):
         if not (hasattr(table, "__arrow_c_stream__") or hasattr(table, "__arrow_c_array__")):
@@ -126,8 +142,17 @@ def from_arrow(
     return cls.from_edges(*ends, weights, **options)
 
 
-def from_pandas(cls: type[Graph], /, frame: Any, **options: Any) -> Graph:
-    """A graph from a pandas data frame of edges; see :meth:`Graph.from_arrow` for the columns.
+def from_pandas(
+    cls: type[Graph],
+    /,
+    frame: Any,
+    *,
+    src: str | None = None,
+    dst: str | None = None,
+    weight: str | None = None,
+    **options: Any,
+) -> Graph:
+    """A graph from a pandas data frame of edges, with columns and options as in :meth:`Graph.from_arrow`.
 
     >>> import pandas as pd
     >>> from dromos import Graph
@@ -138,23 +163,34 @@ def from_pandas(cls: type[Graph], /, frame: Any, **options: Any) -> Graph:
         raise GraphDataError(
             f"expected a pandas data frame, not {type(frame).__name__}; edges in lists: Graph.from_edges"
         )
+    _check_keywords("from_pandas", options)
     pa = _require("pyarrow", "pyarrow")
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowException, AttributeError, TypeError, ValueError) as error:
         raise GraphDataError(f"cannot take the data frame: {error}") from None
-    return from_arrow(cls, table, **options)
+    return from_arrow(cls, table, src=src, dst=dst, weight=weight, **options)
 
 
-def from_polars(cls: type[Graph], /, frame: Any, **options: Any) -> Graph:
-    """A graph from a polars data frame of edges; see :meth:`Graph.from_arrow` for the columns.
+def from_polars(
+    cls: type[Graph],
+    /,
+    frame: Any,
+    *,
+    src: str | None = None,
+    dst: str | None = None,
+    weight: str | None = None,
+    **options: Any,
+) -> Graph:
+    """A graph from a polars data frame of edges, with columns and options as in :meth:`Graph.from_arrow`.
 
     >>> import polars as pl
     >>> from dromos import Graph
     >>> Graph.from_polars(pl.DataFrame({"src": [0, 1], "dst": [1, 2]}))
     <Graph: 3 vertices, 2 edges, directed>
     """
-    return from_arrow(cls, frame, **options)
+    _check_keywords("from_polars", options)
+    return from_arrow(cls, frame, src=src, dst=dst, weight=weight, **options)
 
 
 def to_arrow(self: Graph) -> Any:

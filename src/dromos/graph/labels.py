@@ -7,7 +7,7 @@ pyarrow's hash tables where it is installed, and by plain Python where they are 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from dromos.graph.label_arrays import (
     pyarrow_or_none,
 )
 from dromos.graph.label_search import find_integers, find_strings
+from dromos.whole_numbers import whole_number
 
 __all__ = ["Labels", "as_label_array"]
 
@@ -41,8 +42,8 @@ class Labels:
     >>> names = Labels.from_values(["ada", "bob"])
     >>> names.ids_of(["bob", "ada"]).tolist()
     [1, 0]
-    >>> names.values_of(np.array([1])).tolist()
-    ['bob']
+    >>> names[0], names[np.array([1])].tolist(), list(names)
+    ('ada', ['bob'], ['ada', 'bob'])
     """
 
     def __init__(
@@ -100,6 +101,22 @@ class Labels:
     def kind(self) -> str:
         """``"int"`` or ``"str"``."""
         return "str" if self.integers is None else "int"
+
+    def __getitem__(self, ids: Any) -> Any:
+        """The label of one vertex id, or an array of the labels of several: an array, a list, a slice or a mask."""
+        chosen = np.atleast_1d(np.asarray(np.arange(len(self))[ids] if isinstance(ids, slice) else ids))
+        if chosen.dtype == np.bool_:
+            chosen = np.flatnonzero(chosen)
+        if chosen.dtype.kind not in "iu" and chosen.size:
+            raise TypeError(f"{ids!r} is not a vertex id; graph.vertex_id(label) finds the id of a label")
+        outside = chosen[(chosen < 0) | (chosen >= len(self))]
+        if outside.size:
+            raise IndexError(f"no vertex {outside[0]}: the ids are 0..{len(self) - 1}")
+        labels = self.values_of(chosen.astype(np.int64, copy=False))
+        return labels if whole_number(ids) is None else labels.tolist()[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_numpy().tolist())
 
     def __len__(self) -> int:
         if self.integers is not None:

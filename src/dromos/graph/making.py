@@ -78,7 +78,9 @@ def from_edges(
     names: Labels | None = None
     if texts or labels is True or source.dtype == object or target.dtype == object:
         if labels is not None and labels is not True:
-            raise InvalidArgumentError("src and dst hold labels themselves; give ids there to pass labels beside")
+            raise InvalidArgumentError(
+                "src and dst hold labels; leave labels= out, or give ids in src and dst and their names as labels=[...]"
+            )
         source, target, names = factorize(source, target)
         if num_vertices is not None and num_vertices != len(names):
             raise GraphDataError(f"num_vertices={num_vertices}, but the edges name {len(names)} vertices")
@@ -119,6 +121,8 @@ def _ends(pairs: Any) -> tuple[Any, Any]:
     columns: list[Any] = []
     if isinstance(pairs, np.ndarray):
         columns = list(pairs.T) if pairs.ndim == 2 else []
+    elif (package := type(pairs).__module__.partition(".")[0]) in ("pandas", "polars") and hasattr(pairs, "columns"):
+        raise GraphDataError(f"src is a data frame; make a graph of it with Graph.from_{package}(frame)")
     elif isinstance(pairs, Iterable):
         rows = [tuple(pair) if isinstance(pair, list | tuple | np.ndarray) else () for pair in pairs]
         columns = list(zip(*rows, strict=True)) if rows and {len(row) for row in rows} == {2} else []
@@ -161,7 +165,7 @@ def from_csr(
     count = len(offsets) - 1
     if len(targets) and not (int(targets.min()) >= 0 and int(targets.max()) < count):
         raise GraphDataError(f"targets must lie in 0..{count - 1}")
-    values = weight_column(weights, len(targets))
+    values = weight_column(weights, len(targets), of="arcs")
     names = None if labels is None else Labels.from_values(labels)
     vertex_count(targets[:0], targets[:0], count, names)
     offsets, rows_shared = _taken(offsets, OFFSET, copy)

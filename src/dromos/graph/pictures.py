@@ -56,8 +56,8 @@ def plot_degrees(self: Graph, ax: Any = None, *, direction: str = "out") -> Any:
 def plot(self: Graph, ax: Any = None, *, values: Any = None, labels: bool | None = None, seed: int = 0) -> Any:
     """Draw a small graph, such as ``g.egonet(vertex)``, with matplotlib; returns the axes.
 
-    Neighbours are placed close together; the same ``seed`` gives the same places. Vertices with more edges are larger.
-    ``values`` (one number per vertex, such as ``dr.louvain(g).community``) colours them. ``labels`` writes their names,
+    Neighbors are placed close together; the same ``seed`` gives the same places. Vertices with more edges are larger.
+    ``values`` (one number per vertex, such as ``dr.louvain(g).community``) colors them. ``labels`` writes their names,
     or their ids; by default graphs of up to 60 vertices get them.
 
     >>> import matplotlib
@@ -73,11 +73,11 @@ def plot(self: Graph, ax: Any = None, *, values: Any = None, labels: bool | None
             f"the graph has {count:,} vertices, and a drawing shows {_MOST_VERTICES} at most; draw a part of it, "
             "such as g.egonet(vertex).plot() or g.subgraph(vertices).plot()"
         )
-    colours = np.zeros(count) if values is None else np.asarray(values)
-    if colours.dtype.kind not in "iufb":
+    colors = np.zeros(count) if values is None else np.asarray(values)
+    if colors.dtype.kind not in "iufb":
         raise InvalidArgumentError(f"values={values!r} are not numbers; give one number per vertex")
-    if colours.shape != (count,):
-        raise InvalidArgumentError(f"values has shape {colours.shape}, but the graph has {count:,} vertices")
+    if colors.shape != (count,):
+        raise InvalidArgumentError(f"values has shape {colors.shape}, but the graph has {count:,} vertices")
     ax = new_axes("Graph.plot()", ax, figsize=(6, 6))
     places, edges = layout(self, seed), self.edges()
     if self.directed:
@@ -89,7 +89,7 @@ def plot(self: Graph, ax: Any = None, *, values: Any = None, labels: bool | None
         ax.plot(*ends.reshape(-1, 2).T, color="0.75", linewidth=1, zorder=1)
     degrees = self.out_degree + (self.in_degree if self.directed else 0)
     sizes = 40 + 260 * degrees / max(int(degrees.max(initial=0)), 1)
-    ax.scatter(*places.T, s=sizes, c=colours, cmap="tab10" if values is None else "viridis", zorder=2, edgecolors="w")
+    ax.scatter(*places.T, s=sizes, c=colors, cmap="tab10" if values is None else "viridis", zorder=2, edgecolors="w")
     if count <= _NAMED if labels is None else labels:
         names = range(count) if self.labels is None else self.labels.to_numpy().tolist()
         for name, (x, y) in zip(names, places.tolist(), strict=True):
@@ -112,7 +112,7 @@ def layout(graph: Graph, seed: int = 0) -> Array:
     edges = graph.edges()
     pull = np.zeros((count, count), dtype=bool)
     pull[edges.src, edges.dst] = pull[edges.dst, edges.src] = True
-    near = 2 / max(count, 1) ** 0.5  # the distance at which two neighbours rest
+    near = 2 / max(count, 1) ** 0.5  # the distance at which two neighbors rest
     for number in range(_ROUNDS):
         away = places[:, None] - places[None]
         distance = np.maximum(np.linalg.norm(away, axis=2), 1e-3)

@@ -24,7 +24,7 @@ def as_vertex(graph: Graph, text: str) -> Any:
     try:
         return int(text)
     except ValueError:
-        raise InvalidArgumentError(f"{text!r} is not a vertex: this graph's are whole numbers") from None
+        raise InvalidArgumentError(f"{text!r} is not a vertex: the vertices of this graph are whole numbers") from None
 
 
 def as_vertices(graph: Graph, text: str) -> list[Any]:

@@ -23,7 +23,7 @@ def _reverse(bound: Bound) -> str | None:
 
 
 def _sorted_neighbors(bound: Bound) -> str | None:
-    return None if bound["sort_neighbors"] is None else "neighbours are sorted by a function"
+    return None if bound["sort_neighbors"] is None else "neighbors are sorted by a function"
 
 
 def _odd_limit(bound: Bound) -> str | None:

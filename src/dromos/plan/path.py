@@ -41,10 +41,7 @@ class Path:
             return text
         found = _BY_NAME.get(text) if isinstance(text, str) else None
         if found is None:
-            spelled = "-".join("|".join(get_args(choices)) for choices in (Sync, Direction, Driven))
-            raise InvalidArgumentError(
-                f"path={text!r} is not a path; write {spelled}, such as 'sync-push-dd', or 'auto'"
-            )
+            raise InvalidArgumentError(f"path={text!r} is not a path; choose 'auto' or one of {', '.join(_BY_NAME)}")
         return found
 
     def __str__(self) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+import inspect
+import warnings
+from collections.abc import Collection, Mapping
 from typing import Any, cast
 
-from dromos.errors import ProgramError
+from dromos.errors import DromosWarning, ProgramError
+from dromos.program.declare import Reduction
 from dromos.program.direction import Along
 from dromos.program.expr import TRUE, Expr, reads
 from dromos.program.ir import EdgeWeights, FieldSpec, ProgramIR, UpdateOn
@@ -86,4 +90,32 @@ def check_reads(ir: ProgramIR) -> None:
         if found := reads([spec.expr], "reduction"):
             raise ProgramError(
                 f"a reduction cannot read another reduction, {found[0].attr[0]!r}", **ir.places[spec.name]
+            )
+
+
+_ATTRIBUTES = ("combine", "direction", "phases", "update_on", "priority", "any_order", "edge_weights")
+
+
+def warn_of_near_misses(cls: Any, functions: Collection[str]) -> None:
+    """Warn of a name that is nearly that of an optional part of a program, and that nothing uses.
+
+    Without the warning such a program runs as if that part was not there.
+    """
+    own: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        if base.__module__.partition(".")[0] not in ("builtins", "dromos"):
+            own |= vars(base)
+    bodies = [value.function if isinstance(value, Reduction) else value for value in own.values()]
+    used = {name for body in bodies if inspect.isfunction(body) for name in body.__code__.co_names}
+    for name, value in own.items():
+        if name.startswith("_") or name in used or not (inspect.isfunction(value) or isinstance(value, str | bool)):
+            continue
+        parts = functions if inspect.isfunction(value) else _ATTRIBUTES
+        if name in parts or any(name.startswith(f"{part}_") for part in parts):
+            continue
+        if near := difflib.get_close_matches(name, [part for part in parts if part not in own], 1, 0.8):
+            warnings.warn(
+                f"{cls.__name__}.{name} is not a part of a program, and nothing uses it; did you mean {near[0]!r}?",
+                DromosWarning,
+                stacklevel=2,
             )

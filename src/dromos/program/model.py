@@ -112,7 +112,7 @@ class Program:
 
     @classmethod
     def _declared_params(cls) -> Mapping[str, Param]:
-        """By name; looked up once a class."""
+        """By name; looked up once per class."""
         found: Mapping[str, Param] | None = cls.__dict__.get("_params_by_name")
         if found is None:
             found = dict(declared(cls, Param))
@@ -164,7 +164,7 @@ class Program:
 
     @classmethod
     def ir(cls) -> ProgramIR:
-        """The traced program; made once a class."""
+        """The traced program; made once per class."""
         found: ProgramIR | None = cls.__dict__.get("_ir")
         if found is None:
             found = trace(cls)
@@ -173,7 +173,7 @@ class Program:
 
     @classmethod
     def typed(cls, types: GraphTypes) -> TypedProgram:
-        """The program with the number types that a graph gives it; made once a class and types."""
+        """The program with the number types that a graph gives it; made once per class and types."""
         known: dict[GraphTypes, TypedProgram] | None = cls.__dict__.get("_typed")
         if known is None:
             known = {}

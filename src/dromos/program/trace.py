@@ -68,6 +68,7 @@ def trace(cls: type[Any]) -> ProgramIR:
                 "dr.random(v.id, self.superstep), or pass them as a dr.vertex_param (an array with one row per vertex)",
                 **first.places.get(function, Place(program=cls.__name__, function=function)),
             )
+    checks.warn_of_near_misses(cls, ARGUMENTS)
     return first
 
 
@@ -264,7 +265,7 @@ class _Tracer:
         for name in specs:
             if name not in constant and name not in computed:
                 raise ProgramError(
-                    f"field {name!r} is never initialised; give it init= or return it from {function}()", **place
+                    f"field {name!r} is never initialized; give it init= or return it from {function}()", **place
                 )
         return tuple((name, computed.get(name) or constant[name]) for name in specs)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Final, Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 from dromos.engines import Engine
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph
+from dromos.graph.hints import made_by
 from dromos.plan import Path
 from dromos.runner.loop import Progress
 
@@ -80,19 +81,4 @@ def check_graph(graph: Any) -> None:
         return
     package = type(graph).__module__.partition(".")[0]
     kind = f"{package}.{type(graph).__name__}" if package != "builtins" else type(graph).__name__
-    how = "dromos.read(path)" if isinstance(graph, str | os.PathLike) else _MADE_BY.get(package)
-    if hasattr(graph, "__networkx_cache__"):  # also graphs of classes that somebody derived from NetworkX's
-        how = _MADE_BY["networkx"]
-    raise InvalidArgumentError(f"graph is a {kind}; make a graph of it with {how or _MADE_BY['builtins']}")
-
-
-_MADE_BY: Final = {
-    "networkx": "dromos.Graph.from_networkx(graph)",
-    "igraph": "dromos.Graph.from_igraph(graph)",
-    "scipy": "dromos.Graph.from_scipy(matrix)",
-    "numpy": "dromos.Graph.from_edges(src, dst)",
-    "pandas": "dromos.Graph.from_pandas(frame)",
-    "polars": "dromos.Graph.from_polars(frame)",
-    "pyarrow": "dromos.Graph.from_arrow(table)",
-    "builtins": "dromos.Graph.from_edges(src, dst), or read a file with dromos.read(path)",
-}
+    raise InvalidArgumentError(f"graph is a {kind}; make a graph of it with {made_by(graph)}")

@@ -18,7 +18,7 @@ __all__ = ["plot", "plot_result"]
 
 
 def plot(trace: Trace, ax: Any = None) -> Any:
-    """Bars of milliseconds coloured by path, and the frontier as a line on an axis of its own; returns the axes.
+    """Bars of milliseconds colored by path, and the frontier as a line on an axis of its own; returns the axes.
 
     Where several processors shared the steps, a narrow bar for each of them, and one for the exchange, stands before
     the bar of the step. Together they are higher than it where they overlap.

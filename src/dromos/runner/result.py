@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import InvalidArgumentError, MissingDependencyError, UnknownFieldError
+from dromos.errors import DromosError, InvalidArgumentError, MissingDependencyError, UnknownFieldError
 from dromos.graph import Graph
 from dromos.runner import copies, exports
 from dromos.runner.explanation import Explanation, PathCost
@@ -80,11 +80,23 @@ class Result(Mapping[str, Array]):
 
     def __getitem__(self, name: str) -> Array:
         if name not in self._columns:
-            raise UnknownFieldError(f"{self._name} has no field {name!r}; it has {', '.join(self._columns)}")
+            known = ", ".join(self._columns)
+            raise UnknownFieldError(
+                f"{self._name} has no field {name!r}; it has {known} (a vertex: result.at({name!r}))"
+                if self._index is None and self._is_vertex(name)
+                else f"{self._name} has no field {name!r}; it has {known}"
+            )
         column = self._columns[name]
         if callable(column):
             column = self._columns[name] = column()
         return column
+
+    def _is_vertex(self, name: Any) -> bool:
+        try:
+            self._graph.vertex_id(name)
+        except DromosError:
+            return False
+        return True
 
     def to_host(self) -> Self:
         """The same result, with fields copied from the GPU to the host."""
@@ -127,7 +139,8 @@ class Result(Mapping[str, Array]):
             if name in self._values:
                 return self.values_of_graph[name]
             known = ", ".join([*self._columns, *self._values])
-            raise AttributeError(f"this result has no {name!r}; it has {known}")
+            meant = _ELSEWHERE.get(name)
+            raise AttributeError(f"this result has no {name!r}; it has {known}" + f" (use {meant})" * bool(meant))
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self._columns, *self._values})
@@ -358,6 +371,17 @@ class Result(Mapping[str, Array]):
         if own is not None:
             of = f"rows {own.first:,} to {own.last - 1:,} of {of}" if own.last > own.first else f"no rows of {of}"
         return f"<{self._name} of {of}: {fields}{values}; {ran}{f' ({paths})' if paths else ''}>"
+
+
+_ELSEWHERE: Final = {  # what pandas and others call the same
+    "path": "path_to(vertex)",
+    "save": "write('result.parquet')",
+    "to_csv": "write('result.csv')",
+    "to_dict": "to_pandas(), or at(vertex)",
+    "to_frame": "to_pandas()",
+    "to_numpy": "the fields, which are arrays",
+    "to_parquet": "write('result.parquet')",
+}
 
 
 def _row_count(k: int) -> int:

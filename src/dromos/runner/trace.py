@@ -227,7 +227,7 @@ class Trace(Sequence[TraceRow]):
         write_columns(path, {name: np.array(column) for name, column in columns.items()})
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw seconds and frontier per step, coloured by path, with matplotlib; returns the axes."""
+        """Draw seconds and frontier per step, colored by path, with matplotlib; returns the axes."""
         from dromos.runner.plot import plot
 
         return plot(self, ax)
@@ -261,7 +261,9 @@ class Trace(Sequence[TraceRow]):
             )
             for line in lines
         ]
-        return "\n".join([f"<Trace: {self.supersteps} supersteps in {len(self._steps)} steps>", *text])
+        return "\n".join(
+            [f"<Trace: {_counted(self.supersteps, 'superstep')} in {_counted(len(self._steps), 'step')}>", *text]
+        )
 
 
 def _cells(row: TraceRow, phases: bool, disk: bool, sent: bool, shared: bool, mixed: bool, ways: bool) -> list[str]:
@@ -275,3 +277,7 @@ def _cells(row: TraceRow, phases: bool, disk: bool, sent: bool, shared: bool, mi
         *([row.parts] if shared else []), *([row.directions] if mixed else []),
         *([row.way, expected] if ways else []), row.reason,
     ]  # fmt: skip
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"

@@ -50,7 +50,7 @@
       ...(graph.directed ? [["in-degree", number(found.in)]] : [])]);
     const rows = [...found.outgoing.map((row) => [...row, "to"]), ...(found.incoming ?? []).map((row) => [...row, "from"])];
     const weighted = rows.some((row) => row[1] !== null);
-    const heads = [...(graph.directed ? [["edge", "text"]] : []), ["neighbour", "text"], ...(weighted ? [["weight"]] : [])];
+    const heads = [...(graph.directed ? [["edge", "text"]] : []), ["neighbor", "text"], ...(weighted ? [["weight"]] : [])];
     const made = table("neighbours", heads, rows.map(([other, weight, way]) => [...(graph.directed ? [way] : []), other, ...(weighted ? [weight] : [])]));
     made.forEach((row, i) => row.addEventListener("click", () => show(rows[i][0])));
     const source = byId("argument-source");

@@ -79,7 +79,7 @@ def narrow(session: Session, graph: Graph, want: str) -> Bounds:
                 raise AlgorithmError(
                     f"the graph is not {kind}: there is no path {way} vertex {source!r} "
                     f"{'to' if way == 'from' else 'from'} vertex {missing!r}, so eccentricities are infinite; "
-                    "extract one component with g.subgraph(...)"
+                    f"give the largest component: dromos.largest_component(graph{', strong=True' * graph.directed})"
                 )
         for source, row, into in zip(sources.tolist(), forth, back, strict=True):
             bounds.take(source, int(row.max()), row, into)

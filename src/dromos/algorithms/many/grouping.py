@@ -57,7 +57,7 @@ def grouped(
 
 
 def by_hubs(graph: Graph, sources: Array, q: int = 128, seed: int | None = None) -> Array:
-    """The positions of ``sources`` in an order in which neighbours obey the rules; those that none fits come last.
+    """The positions of ``sources`` in an order in which neighbors obey the rules; those that none fits come last.
 
     Sources of one hub stand together, those with the fewest out-edges first; hubs follow each other by degree. What is
     left is shuffled.
@@ -79,7 +79,7 @@ def by_hubs(graph: Graph, sources: Array, q: int = 128, seed: int | None = None)
         _, arcs = expand(graph, sources[some])
         heads = graph.targets[arcs].astype(np.int64)
         starts = np.concatenate([np.zeros(1, np.int64), ends[begin : end - 1] - done])
-        # the neighbour of the greatest degree, of equals the one with the least id
+        # the neighbor of the greatest degree, of equals the one with the least id
         best = np.maximum.reduceat(degree[heads] * graph.num_vertices + (graph.num_vertices - 1 - heads), starts)
         reaches = best // graph.num_vertices > q
         hub[some[reaches]] = (graph.num_vertices - 1 - best % graph.num_vertices)[reaches]

@@ -26,6 +26,7 @@ from dromos.graph.formats.text_file import TextFile
 from dromos.graph.formats.text_names import find_separator, parse_names, split_fields, write_names
 from dromos.graph.formats.text_notes import Front, GraphNote, describe, read_front
 from dromos.graph.formats.text_rows import (
+    EXTRA_HINT,
     RowError,
     RowShape,
     check_count,
@@ -175,7 +176,9 @@ class _EdgeReader:
             columns = 2 if front.note.weight_dtype is None else 3
             dtype = dtype or front.note.weight_dtype
         hint = "" if self.ids == "dense" or front.note is not None else " (pass ids='names' if they are names)"
-        return RowShape(columns, ignore_extra=self.ignore_extra, weight_dtype=dtype, id_hint=hint)
+        return RowShape(
+            columns, ignore_extra=self.ignore_extra, weight_dtype=dtype, id_hint=hint, extra_hint=EXTRA_HINT
+        )
 
     def _integers(self, text: TextFile, shape: RowShape, source: EdgeSource) -> Iterator[EdgeBlock]:
         """Blocks of integer ids; a file in whose first block some ids are names is read as names from the start."""

@@ -20,7 +20,8 @@ from dromos.errors import (
 )
 
 __all__ = [
-    "COMPRESSIONS", "atomic_output", "atomic_outputs", "data_errors", "file_errors", "open_input", "strip_compression",
+    "COMPRESSIONS", "atomic_output", "atomic_outputs", "data_errors", "file_errors", "open_input", "require_folder",
+    "strip_compression",
 ]  # fmt: skip
 
 COMPRESSIONS = (".gz", ".zst", ".bz2", ".xz")
@@ -72,12 +73,27 @@ def data_errors(path: Path) -> Iterator[None]:
         raise named from error
 
 
+def require_folder(path: str | os.PathLike[str]) -> None:
+    """Refuse the name of a file to write whose folder does not exist.
+
+    >>> require_folder("nowhere/ranks.parquet")
+    Traceback (most recent call last):
+        ...
+    dromos.errors.FileError: nowhere/ranks.parquet: cannot write the file: the folder nowhere does not exist
+    """
+    folder = Path(path).parent
+    if not folder.exists():
+        raise FileError(f"cannot write the file: the folder {folder} does not exist", path=path)
+
+
 def open_input(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Open a file for reading, through its compression; a directory, a missing or an empty file is an error."""
+    """Open a file for reading, through its compression; a directory, a pipe, a missing or an empty file is an error."""
     path = Path(path)
     with file_errors(path):
         if path.is_dir():
             raise FileError("is a directory; give the file in it", path=path)
+        if path.is_fifo() or path.is_char_device():
+            raise FileError("cannot read from a pipe or a terminal; save the data to a file first", path=path)
         if path.stat().st_size == 0:
             raise CorruptFileError("the file is empty", path=path)
         stream: IO[bytes] = _opener(strip_compression(path)[1], path, "rb")
@@ -127,6 +143,7 @@ def _beside(path: Path) -> Path:
     """A new empty file beside ``path``, with the rights that a new file gets."""
     if path.is_dir():
         raise FileError("is a directory; give a file name", path=path)
+    require_folder(path)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     os.close(handle)
     beside = Path(name)

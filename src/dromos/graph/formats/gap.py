@@ -1,8 +1,8 @@
 """Serialized graphs of the GAP benchmark suite: ``.sg``, and ``.wsg`` with weights.
 
 Little-endian and packed: a byte that says whether the graph is directed, the number of stored arcs and the number of
-vertices (``int64`` both), the offsets of the rows (``int64``), and the neighbours (``int32``; in a ``.wsg`` each
-followed by its ``int32`` weight). A directed graph has a second set of offsets and neighbours: the transpose.
+vertices (``int64`` both), the offsets of the rows (``int64``), and the neighbors (``int32``; in a ``.wsg`` each
+followed by its ``int32`` weight). A directed graph has a second set of offsets and neighbors: the transpose.
 The format has no checksum, but the two directions of its arcs repeat each other, and that is checked.
 """
 

@@ -21,7 +21,7 @@ from dromos.graph.formats.files import COMPRESSIONS, atomic_outputs, file_errors
 from dromos.graph.formats.loss import refuse_loss
 from dromos.graph.formats.text_file import TextFile
 from dromos.graph.formats.text_lists import parse_column, write_column
-from dromos.graph.formats.text_rows import RowShape, edge_blocks, weight_dtype_option
+from dromos.graph.formats.text_rows import EXTRA_HINT, RowShape, edge_blocks, weight_dtype_option
 from dromos.graph.formats.text_writer import LineStyle, write_arcs
 from dromos.graph.labels import Labels
 
@@ -82,7 +82,7 @@ def _edges(
         shape = RowShape(
             3 if rows and len(re.split(rb"[\s,;]+", rows[0].strip())) > 2 else 2, comments=b"#",
             low=0 if dense else -(2**63), high=num_vertices - 1 if dense else 2**63 - 1,
-            ignore_extra=ignore_extra, weight_dtype=dtype,
+            ignore_extra=ignore_extra, weight_dtype=dtype, extra_hint=EXTRA_HINT,
         )  # fmt: skip
         for block in edge_blocks(text, shape, threads):
             held += len(block.src)

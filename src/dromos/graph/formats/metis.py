@@ -1,7 +1,7 @@
-"""METIS graphs (``.graph``): a header ``n m [fmt [ncon]]``, then the neighbours of each vertex on a line, from 1.
+"""METIS graphs (``.graph``): a header ``n m [fmt [ncon]]``, then the neighbors of each vertex on a line, from 1.
 
 Undirected, without self-loops; every edge stands on the lines of both its ends. ``fmt`` tells whether a line begins
-with a size and ``ncon`` weights of the vertex, and whether each neighbour is followed by the weight of the edge. Sizes
+with a size and ``ncon`` weights of the vertex, and whether each neighbor is followed by the weight of the edge. Sizes
 and weights of vertices are read over: a graph of Dromos holds none. ``%`` begins a comment, in which labels are kept
 (:mod:`dromos.graph.formats.text_notes`).
 """
@@ -58,7 +58,7 @@ def _load(path: Path, *, progress: Progress = no_progress) -> Graph:
     loops = np.flatnonzero(src == targets)
     if loops.size:
         row = int(src[loops[0]])
-        raise FormatError(f"vertex {row + 1} is listed as its own neighbour", path=path, line=_line_of_row(path, row))
+        raise FormatError(f"vertex {row + 1} is listed as its own neighbor", path=path, line=_line_of_row(path, row))
     try:
         graph = Graph.from_edges(
             src, targets, weights, num_vertices=header.num_vertices, directed=False, symmetrize=False
@@ -84,7 +84,7 @@ def _header(text: TextFile) -> _Header:
     sizes, vertex_weights, edge_weights = (digit == "1" for digit in fmt.decode().zfill(3))
     constraints = int(words[3]) if len(words) == 4 else 1
     if constraints > 1000:
-        raise FormatError(f"{constraints} weights a vertex are not plausible", path=text.path, line=text.lines_read)
+        raise FormatError(f"{constraints} weights per vertex are not plausible", path=text.path, line=text.lines_read)
     return _Header(
         int(words[0]), int(words[1]), sizes + (constraints if vertex_weights else 0), edge_weights, text.lines_read
     )
@@ -105,12 +105,12 @@ def _check_counts(path: Path, header: _Header, degrees: Array, arcs: int) -> Non
     if np.any(degrees[count:]):
         row = count + int(np.argmax(degrees[count:] > 0))
         raise FormatError(
-            f"row {row + 1} of neighbours, where the header promises {count:,}", path=path, line=_line_of_row(path, row)
+            f"row {row + 1} of neighbors, where the header promises {count:,}", path=path, line=_line_of_row(path, row)
         )
     if arcs != 2 * header.num_edges:
         hint = "; some programs count every edge twice there" if arcs == header.num_edges else ""
         raise FormatError(
-            f"the header promises {header.num_edges:,} edges, so {2 * header.num_edges:,} neighbours, and the rows "
+            f"the header promises {header.num_edges:,} edges, so {2 * header.num_edges:,} neighbors, and the rows "
             f"list {arcs:,}{hint}",
             path=path,
             line=header.line,
@@ -129,14 +129,14 @@ def _asymmetry(path: Path, src: Array, dst: Array, weights: Array | None) -> For
     u, v, weight = listed if listed < mirrored else (mirrored[1], mirrored[0], mirrored[2])
     with_weight = "" if weights is None else f" with the weight {weight}"
     return FormatError(
-        f"vertex {u + 1} lists {v + 1}{with_weight} as a neighbour, and {v + 1} does not list {u + 1} so",
+        f"vertex {u + 1} lists {v + 1}{with_weight} as a neighbor, and {v + 1} does not list {u + 1} so",
         path=path,
         line=_line_of_row(path, u),
     )
 
 
 def _line_of_row(path: Path, row: int) -> int:
-    """The line of a row of neighbours, for messages; the file is read again for it."""
+    """The line of a row of neighbors, for messages; the file is read again for it."""
     with TextFile(path, longest_line=None) as text:
         read_front(text, (b"%",))
         left = row + 2  # the header is a row here

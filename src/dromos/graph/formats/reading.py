@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.errors import FormatError, InvalidArgumentError, ResourceError
+from dromos.errors import FileError, FormatError, InvalidArgumentError, ResourceError
 from dromos.file_names import file_name
 from dromos.graph.build import MergeRule
 from dromos.graph.factorizing import factorize
@@ -49,7 +49,9 @@ def read(
         weighted: ``False`` ignores the weights of the file; ``True`` refuses a file without weights.
         threads: threads to read and build with.
         progress: a function called with the bytes done and the total bytes.
-        options: options of the format.
+        options: options of the format. Tables: ``src``, ``dst`` and ``weight`` (names of columns), ``ids``,
+            ``num_vertices``, ``metadata``. Edge lists: ``ids``, ``header``, ``extra_columns``, ``weight_dtype``. Graph
+            500 files: ``num_vertices``, ``scale``, ``layout``.
 
     >>> import dromos as dr, tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.txt"
@@ -58,6 +60,8 @@ def read(
     <Graph: 3 vertices, 2 edges, directed, int labels>
     """
     path = file_name(path, "graph.txt")
+    if path.is_dir():
+        raise FileError("is a directory; give the file in it", path=path)
     chosen = format_of(path, format)
     build: dict[str, Any] = {
         "symmetrize": symmetrize,

@@ -76,9 +76,8 @@ def known_options(chosen: Format, options: Mapping[str, Any]) -> Iterator[None]:
         yield
     except TypeError as error:
         if options and "unexpected keyword argument" in str(error):
-            raise InvalidArgumentError(
-                f"the format {chosen.name!r} has no option {str(error).rsplit(' ', 1)[-1]}"
-            ) from None
+            unknown = str(error).rpartition("argument ")[2].partition("'.")[0].strip("'")
+            raise InvalidArgumentError(f"the format {chosen.name!r} has no option {unknown!r}") from None
         raise
 
 

@@ -30,7 +30,7 @@ _NEWLINE = 10
 
 @kernel
 def parse_adjacency(text, begin, end, comments, skip, weighted, high, degrees, targets, weights, report):
-    """Parse lines of neighbours in ``1..high``, each followed by its weight where ``weighted``; a blank line is a row.
+    """Parse lines of neighbors in ``1..high``, each followed by its weight where ``weighted``; a blank line is a row.
 
     The first ``skip`` numbers of a row (sizes and weights of the vertex) are checked to be numbers and passed over.
     """
@@ -103,7 +103,7 @@ def parse_column(text, begin, end, comments, ids, report):
 
 @kernel
 def format_adjacency(offsets, targets, weights, weighted, first, last, out):
-    """Write a line of neighbours, counted from 1, for each of the vertices ``first..last``; returns the length."""
+    """Write a line of neighbors, counted from 1, for each of the vertices ``first..last``; returns the length."""
     start = address_of(out)
     p = start
     for vertex in range(first, last):

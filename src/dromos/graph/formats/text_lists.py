@@ -21,7 +21,7 @@ _NONE = np.empty(0, dtype=np.int64)
 
 
 class AdjacencyShape(NamedTuple):
-    """How adjacency rows look: numbers before the neighbours, whether these have weights, the largest id (from 1)."""
+    """How adjacency rows look: numbers before the neighbors, whether these have weights, the largest id (from 1)."""
 
     skip: int
     weighted: bool
@@ -100,7 +100,7 @@ def _parsed(
 
 
 def write_adjacency(out: IO[bytes], offsets: Array, targets: Array, weights: Array | None) -> None:
-    """Write a line of neighbours, counted from 1, for each vertex, with whole weights behind them if there are any."""
+    """Write a line of neighbors, counted from 1, for each vertex, with whole weights behind them if there are any."""
     kernels = _kernels()[1]
 
     values = np.empty(0, np.int32) if weights is None else weights

@@ -106,7 +106,7 @@ def _check_fields(fields: list[str], shape: RowShape) -> None:
     if len(fields) < shape.columns:
         raise _FieldTrouble(f"a column is missing; expected {expects}")
     if len(fields) > shape.columns and not shape.ignore_extra:
-        raise _FieldTrouble(f"there are more columns than expected ({expects})")
+        raise _FieldTrouble(f"there are more columns than expected ({expects}){shape.extra_hint}")
     if not all(fields[:2]):
         raise _FieldTrouble("a name is empty")
 

@@ -238,7 +238,7 @@ def _scaled(w, q):
     if exponent <= 0 or exponent >= 2046:
         return 0.0, False
     if low <= np.uint64(1) and -4 <= q <= 23 and mantissa & np.uint64(3) == np.uint64(1) and mantissa << cut == high:
-        mantissa &= ~np.uint64(1)  # an exact tie goes to the even neighbour
+        mantissa &= ~np.uint64(1)  # an exact tie goes to the even neighbor
     mantissa += mantissa & np.uint64(1)
     mantissa >>= np.uint64(1)
     if mantissa >= _MOST_EXACT:

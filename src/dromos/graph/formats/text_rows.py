@@ -19,11 +19,12 @@ from dromos.graph.formats.text_weights import WeightTrouble, exact_float, narrow
 from dromos.parallel import num_threads
 
 __all__ = [
-    "Parsed", "RowError", "RowShape", "Rows", "Trouble", "check_count", "edge_blocks", "parse_blocks", "parse_rows",
-    "shown", "weight_dtype_option",
+    "EXTRA_HINT", "Parsed", "RowError", "RowShape", "Rows", "Trouble", "check_count", "edge_blocks", "parse_blocks",
+    "parse_rows", "shown", "weight_dtype_option",
 ]  # fmt: skip
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+EXTRA_HINT = "; pass extra_columns='ignore' to skip the others"
 _SMALL_FILE = 1 << 20  # a smaller file is parsed by one thread
 _NO_WEIGHTS = np.empty(0, dtype=np.float64)
 
@@ -51,6 +52,8 @@ class RowShape:
     """The type of the weights; unless given, ``int32`` for blocks of whole numbers that fit and else ``float64``."""
     id_hint: str = field(default="", compare=False)
     """What to do about ids that are no numbers, for messages."""
+    extra_hint: str = field(default="", compare=False)
+    """What to do about further columns, for messages."""
     expects: str = field(default="", compare=False)
     """What a row holds, in words, for messages."""
 
@@ -241,7 +244,7 @@ class _Parser:
                 kernels.BAD_ID: f"{_token(block, place)!r} is not a whole number, as ids are here{shape.id_hint}",
                 kernels.ID_OVERFLOW: f"the id {_token(block, place)} overflows 64 bits",
                 kernels.TOO_FEW: f"a column is missing; expected {expects}",
-                kernels.TOO_MANY: f"there are more columns than expected ({expects})",
+                kernels.TOO_MANY: f"there are more columns than expected ({expects}){shape.extra_hint}",
                 kernels.INEXACT_WEIGHT: f"the weight {_token(block, place)} is not exact in float64; "
                 "pass weight_dtype='float64' to accept the rounding",
                 kernels.BAD_LEAD: f"the row does not begin with {shape.lead.decode()!r}; expected {expects}",

@@ -76,7 +76,7 @@ def _single(values: Array, token_of: Callable[[int], str]) -> Array:
             raise WeightTrouble(row, f"the weight {values[row]!r} does not fit float32")
     rounded = result.astype(np.float64)
     rows = np.flatnonzero((values != rounded) & np.isfinite(values))
-    with np.errstate(over="ignore"):  # the neighbour of the largest number is infinite
+    with np.errstate(over="ignore"):  # the neighbor of the largest number is infinite
         others = np.nextafter(result[rows], np.where(values[rows] > rounded[rows], np.inf, -np.inf).astype(np.float32))
     on_tie = values[rows] - rounded[rows] == others.astype(np.float64) - values[rows]
     for row, other in zip(rows[on_tie].tolist(), others[on_tie], strict=True):

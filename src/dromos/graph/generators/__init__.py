@@ -32,6 +32,8 @@ __all__ = [
 
 _ELSEWHERE = {  # what NetworkX and igraph call the same
     "erdos_renyi": "uniform",
+    "gnm": "uniform",
+    "gnp": "uniform",
     "gnm_random_graph": "uniform",
     "gnp_random_graph": "uniform",
     "random": "uniform",

@@ -76,7 +76,7 @@ def fill_rows(thread, num_threads, shape, strides, periodic, kept, offsets, targ
                 v = _neighbour(u, axis, forward == 1, shape, strides, periodic)
                 if v < 0 or not ((kept[u] >> axis) if forward else (kept[v] >> (3 + axis))) & 1:
                     continue
-                at = end  # at most six neighbours: insert each in its place
+                at = end  # at most six neighbors: insert each in its place
                 while at > begin and targets[at - 1] > v:
                     targets[at] = targets[at - 1]
                     at -= 1

@@ -49,7 +49,7 @@ def barabasi_albert(n: int, m: int, seed: int = 0, *, threads: int | None = None
 def watts_strogatz(n: int, k: int, p: float, seed: int = 0, *, threads: int | None = None) -> Graph:
     """A ring, each vertex joined to its ``k`` nearest (``k - 1`` if odd), each edge moved with probability ``p``.
 
-    A moved edge keeps one end and gets another that is not its neighbour yet, so that the number of edges stays
+    A moved edge keeps one end and gets another that is not its neighbor yet, so that the number of edges stays
     ``n * (k // 2)`` (Watts and Strogatz, "Collective dynamics of 'small-world' networks", Nature 1998).
 
     >>> watts_strogatz(100, 4, 0.1)

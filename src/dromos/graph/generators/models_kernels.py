@@ -61,7 +61,7 @@ def _find(table, key):
 def rewire(thread, num_threads, low, high, n, half, rewired, moved, table, degrees, src, dst, stop):
     """Edge ``(j - 1) * n + u`` joins ``u`` to ``u + j`` in the ring, until it is moved to another end of ``u``'s.
 
-    ``rewired`` says which edges are to move; one stays where ``u`` has all others as neighbours already. ``moved`` gets
+    ``rewired`` says which edges are to move; one stays where ``u`` has all others as neighbors already. ``moved`` gets
     those that have moved, and must hold 0. Whether two vertices are joined, the ring answers for the edges that have
     not moved, and ``table`` for those that have.
     """

@@ -141,7 +141,7 @@ class _Verifier:
         edges = header.num_arcs if flags.directed else (header.num_arcs + facts.loops) // 2
         if edges != header.num_edges:
             self._refuse(f"the header promises {header.num_edges:,} edges, and there are {edges:,}")
-        self.checks.append("flags are true")
+        self.checks.append("flags match the arcs")
 
     def _check_weights(self, name: str) -> None:
         weights = self.store.array(name)
@@ -159,7 +159,7 @@ class _Verifier:
         self._check_weights("transpose_weights")
         if (facts.forward, facts.backward) != (forward.backward, forward.forward):
             self._refuse("the transpose does not hold the reversed arcs of the graph")
-        self.checks.append("the transpose is the transpose")
+        self.checks.append("transpose holds the reversed arcs")
 
     def _fail(self, name: str, item: int, reason: str) -> None:
         section = self.header.section(name)

@@ -64,6 +64,10 @@ def words_of(
     }
 
 
+_DIGESTS = {"parameters of the program": "other parameters of the program", "graph": "another graph"}
+"""What is told of a difference in words that are digests, which say nothing to a reader."""
+
+
 def difference(saved: dict[str, Any], now: dict[str, str]) -> str:
     """The first difference, as a text; empty if there is none.
 
@@ -71,6 +75,8 @@ def difference(saved: dict[str, Any], now: dict[str, str]) -> str:
     "another engine: 'cpu' when it was saved, 'numpy' now"
     """
     for what, value in now.items():
+        if saved.get(what) != value and what in _DIGESTS:
+            return _DIGESTS[what]
         if saved.get(what) != value:
             return f"another {what}: {saved.get(what)!r} when it was saved, {value!r} now"
     return ""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["run_data"]
 
 _MOST_ROWS = 1500
-"""Supersteps that are drawn one by one; in a longer run neighbours are joined."""
+"""Supersteps that are drawn one by one; in a longer run neighbors are joined."""
 _BINS = 24
 _TOP = 10
 

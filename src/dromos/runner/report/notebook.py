@@ -84,7 +84,7 @@ def _cell(value: Any) -> str:
 
 
 def _bars(trace: Trace) -> str:
-    """Milliseconds of each superstep, coloured by path; a long run is cut."""
+    """Milliseconds of each superstep, colored by path; a long run is cut."""
     rows = trace[:_MOST_BARS]
     most = max((row.seconds for row in rows), default=0.0)
     if most <= 0:
