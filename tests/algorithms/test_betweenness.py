@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import threading
+from unittest.mock import patch
 
 import networkx as nx
 import numpy as np
@@ -13,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dromos as dr
-from dromos.algorithms.betweenness import Dependencies, Paths
+from dromos.algorithms.betweenness import Dependencies, LevelDependencies, Paths
 from dromos.engines.native.betweenness import betweenness as betweenness_kernel
 from dromos.errors import FieldOverflowError, InvalidArgumentError, UnknownVertexError, VerificationError
 from tests.algorithms.support import as_networkx, examples, graphs, legal_paths, on_every_device, row
@@ -27,9 +29,11 @@ def test_centralities_are_those_of_networkx_on_every_path(device, graph, normali
     k = data.draw(st.none() | st.integers(1, n)) if n else None
     options = {"k": k, "normalized": normalized, "endpoints": endpoints, "seed": 3}
     expected = row(nx.betweenness_centrality(as_networkx(graph), **options), n, 0)
-    for path in legal_paths(graph, Paths, Dependencies):
-        result = dr.betweenness(graph, **options, device=device, path=path)
-        np.testing.assert_allclose(result.centrality, expected, rtol=1e-12, atol=1e-12)
+    for path in legal_paths(graph, Paths, Dependencies, LevelDependencies):
+        for few in (64, 1, -1):  # with the last two, most or all searches have too many levels to go by them
+            with patch.object(importlib.import_module("dromos.algorithms.betweenness"), "_FEW_LEVELS", few):
+                result = dr.betweenness(graph, **options, device=device, path=path)
+            np.testing.assert_allclose(result.centrality, expected, rtol=1e-12, atol=1e-12)
         result.verify()
 
 

@@ -50,6 +50,7 @@ def _calls(bare: dr.Graph, weighted: dr.Graph, whole: dr.Graph) -> dict[str, Cal
         "connected_components": lambda **how: dr.connected_components(bare, **how),
         "strongly_connected_components": lambda **how: dr.strongly_connected_components(bare, **how),
         "betweenness": lambda **how: dr.betweenness(bare, sources=[first], **how),
+        "betweenness, many levels": lambda **how: dr.betweenness(dr.generators.path(70), sources=[first], **how),
         "core_numbers": lambda **how: dr.core_numbers(bare, **how),
         "k_core": lambda **how: dr.k_core(bare, 2, **how),
         "coloring": lambda **how: dr.coloring(bare, **how),

@@ -45,7 +45,7 @@ def test_the_text_is_the_one_held(name: str) -> None:
 
 def test_every_algorithm_has_programs() -> None:
     names = {typed.ir.name for typed in typed_programs()}
-    assert {"BFS", "SSSP", "BellmanFord", "Paths", "Dependencies", "Peel"} <= names
+    assert {"BFS", "SSSP", "BellmanFord", "Paths", "Dependencies", "LevelDependencies", "Peel"} <= names
 
 
 def test_the_kernel_of_a_path() -> None:

@@ -32,7 +32,7 @@ def test_a_composition_names_its_phases():
     assert {row.phase for row in trace} == {"Reach"}
     two = dr.betweenness(dr.generators.path(3), sources=[0], device="reference").trace
     assert [row.phase for row in two][:1] == ["Paths"]
-    assert "Dependencies" in repr(two)
+    assert "LevelDependencies" in repr(two)
 
 
 def test_a_long_trace_is_shown_without_its_middle():

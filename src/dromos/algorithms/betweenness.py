@@ -7,10 +7,11 @@ seed draws the same sources. Weights must be positive; otherwise a path could ci
 
 The engine's own kernel runs if it has one; ``dromos/engines/native/betweenness.py`` says what it gains. A fixed path
 and the reference engine run a composition of programs instead. For each source, one program counts shortest paths level
-by level, and a second one gathers dependencies from the far end back: a vertex sends when all vertices after it have
-sent. With weights, a search for the distances comes first, and paths are counted the way dependencies are gathered,
-each vertex after all vertices before it. The programs count in floats and raise an error if there are too many paths
-for that; the unweighted kernel has no such limit. Brandes, "A faster algorithm for betweenness centrality", 2001.
+by level, and a second one gathers dependencies from the far end back: level by level, or, where there are many levels,
+a vertex sends when all vertices after it have sent. With weights, a search for the distances comes first, and paths are
+counted the way dependencies are gathered, each vertex after all vertices before it. The programs count in floats and
+raise an error if there are too many paths for that; the unweighted kernel has no such limit. Brandes, "A faster
+algorithm for betweenness centrality", 2001.
 """
 
 from __future__ import annotations
@@ -32,12 +33,23 @@ from dromos.graph import Graph
 from dromos.parallel import in_blocks
 from dromos.runner import Options, Result, Session, array_module
 
-__all__ = ["BetweennessResult", "Dependencies", "Paths", "betweenness", "require_countable", "verify"]
+__all__ = [
+    "BetweennessResult",
+    "Dependencies",
+    "LevelDependencies",
+    "Paths",
+    "betweenness",
+    "dependencies",
+    "require_countable",
+    "verify",
+]
 
 _BESIDE = 20  # bytes per vertex: sums, and of one source the paths and who is reached
 # What the way back takes more for its fields than the first search, without and with weights. It is asked for before
 # that, so that a budget that is too small is refused at once.
 _WAY_BACK = {False: 28, True: 52}
+_FEW_LEVELS = 64
+"""Up to so many levels, a look at all vertices for each of them costs little beside their edges."""
 _MOST_PATHS = 2.0**900  # beyond, a dependency divided by the paths may leave the range of normal floats
 
 
@@ -102,6 +114,45 @@ class Dependencies(_Backward):
 
     def sends(self, u: Any, edge: Any, v: Any) -> Any:
         return v.level == u.level - 1
+
+
+class LevelDependencies(dr.Program):
+    """As :class:`Dependencies`, level by level from the deepest one; runs on the transpose.
+
+    Nobody has to be told to wait, and only the vertices of one level want messages. But every superstep looks at all
+    vertices, so it is for searches of few levels.
+    """
+
+    paths = dr.vertex_param(np.float64)
+    level = dr.vertex_param(np.int32)
+    deepest = dr.param(int)
+    dependency = dr.field(np.float64, init=0.0)
+    combine = dr.SUM
+    kind = "traversal"
+    update_on = "all"
+
+    def start(self, v: Any) -> Any:
+        return (v.level > 0) & (v.level == self.deepest)
+
+    def wants(self, v: Any) -> Any:
+        return v.level == self.deepest - self.superstep - 1
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return (1 + u.dependency) / u.paths
+
+    def update(self, v: Any, message: Any) -> Any:
+        return v.dependency + v.paths * message
+
+    def active(self, old: Any, new: Any) -> Any:
+        return (new.level > 0) & (new.level == self.deepest - self.superstep - 1)
+
+
+def dependencies(level: Array, paths: Array) -> dr.Program:
+    """The program that gathers dependencies after a search that found these levels and numbers of paths."""
+    deepest = int(level.max(initial=-1))
+    if deepest <= _FEW_LEVELS:
+        return LevelDependencies(level=level, paths=paths, deepest=deepest)
+    return Dependencies(level=level, paths=paths)
 
 
 class WeightedPaths(dr.Program):
@@ -238,7 +289,7 @@ def _counted(session: Session, graph: Graph, source: int) -> tuple[dr.Program, A
         forward = session.run(Paths(source=source), graph).fields
         session.hold_beside_programs(_BESIDE)
         level, paths = forward["level"], forward["paths"]
-        return Dependencies(level=level, paths=paths), level >= 0, paths
+        return dependencies(level, paths), level >= 0, paths
     search = sssp_program(distance_type(graph, *weight_range(graph)))(source=source)
     distance = as_float(session.run(search, graph).fields["distance"])
     session.hold_beside_programs(_BESIDE)

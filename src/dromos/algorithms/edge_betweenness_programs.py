@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from dromos.algorithms.betweenness import Dependencies, Paths, require_countable
+from dromos.algorithms.betweenness import Paths, dependencies, require_countable
 from dromos.dtypes import Array
 from dromos.errors import ResourceError
 from dromos.graph import Graph
@@ -79,7 +79,7 @@ def _gain(session: Session, back: Graph, source: int, forward: Mapping[str, Arra
     require_countable(
         paths, source, "read the graph into memory (dr.read) and use one device, whose kernel has no such limit"
     )
-    gain = session.run(Dependencies(level=level, paths=paths), back).fields["dependency"]
+    gain = session.run(dependencies(level, paths), back).fields["dependency"]
     gain += 1
     return np.divide(gain, paths, out=np.zeros(len(paths)), where=paths > 0)
 
