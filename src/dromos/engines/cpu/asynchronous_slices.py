@@ -31,7 +31,7 @@ __all__ = ["AsynchronousSlices"]
 
 (MESSAGES,) = constants("common", "MESSAGES")
 BY_MARK, ALWAYS, NOT = constants("asynchronous_slices", "BY_MARK", "ALWAYS", "NOT")
-QUIET, PENDING = 1, 2
+PENDING, QUIET = 1, 2
 _THIN: Final = 64  # a frontier of fewer vertices than this part of all is kept as a list; otherwise marks are scanned
 _NO_PAGES: Final = np.empty(0, np.uint8)
 

@@ -1,8 +1,9 @@
 """Asynchronous execution: a message is applied as soon as it is made, and a vertex sends its newest state.
 
-Shared memory. A vertex is written under its lock. Other threads read single fields of it at any time (relaxed, so that
-no value is torn). For the programs that may run this way an older value only means repeated work, since the thread that
-changed the vertex has put it into the frontier again.
+Shared memory. A vertex is written under its lock, or by an atomic minimum if all that a message can do is to lower one
+field. Other threads read single fields of it at any time (relaxed, so that no value is torn). For the programs that may
+run this way an older value only means repeated work, since the thread that changed the vertex has put it into the
+frontier again.
 
 ``member[v]`` is 1 while ``v`` waits in a queue. In a push, a thread that changes ``v`` writes its state, then swaps the
 mark to 1; a thread that takes ``v`` swaps the mark to 0, then reads its state. Both swap, with acquire and release, and
@@ -41,6 +42,8 @@ from dromos.engines.cpu.skeletons.common import (
 )  # fmt: skip
 from dromos.engines.cpu.skeletons.hooks import (
     HAS_SENT,
+    LOWERS,
+    PRIORITY,
     SENDS_ALWAYS,
     VOTE,
     WANTS_ALWAYS,
@@ -56,7 +59,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     wants_at,
     weight_at,
 )  # fmt: skip
-from dromos.intrinsics import atomic_swap_acq_rel, load, load_relaxed, store_relaxed
+from dromos.intrinsics import atomic_min, atomic_swap_acq_rel, load, load_relaxed, store_relaxed
 from dromos.jit import LINE, barrier, inline, kernel
 
 # ---- everything above is replaced by a program's own hooks
@@ -71,6 +74,9 @@ def deliver(S, O, K, locks, v, message):
     The check before the lock may see an older state. State changes monotonically, so a message that would not change
     the older one will not change the newer one; and one that would is checked again under the lock.
     """
+    if LOWERS:
+        values = S[PRIORITY]
+        return message < load_relaxed(values, v) and message < atomic_min(values, v, message), True
     if not HAS_SENT and not changes(S, K, v, message):
         return False, True
     lock(locks, v)
@@ -87,7 +93,7 @@ def enlist(member, everyone, following, counters, buffer, base, held, v):
 
     A pass over everyone may still reach ``v`` itself, so it makes the next frontier from the marks at its end.
     """
-    if atomic_swap_acq_rel(member, v, ONE) == NO and not everyone:
+    if atomic_swap_acq_rel(member, v, ONE) != ONE and not everyone:
         held = append(following, counters, QUEUE, buffer, base, held, v)
     return held
 
@@ -108,6 +114,23 @@ def send(
                 if active:
                     held = enlist(member, everyone, following, counters, buffer, base, held, v)
     return held, fits
+
+
+@inline
+def gather(S, E, K, member, v, begin, end, sources, weights):
+    """The merged message to ``v`` along its in-arcs ``begin..end`` from all marked sources, and how many sent one."""
+    message = identity()
+    found = 0
+    for arc in range(begin, end):
+        u = np.int64(load(sources, arc))
+        if load_relaxed(member, u) != NO:
+            w = weight_at(weights, arc)
+            if SENDS_ALWAYS or sends_at(S, E, K, u, v, arc, w):
+                message = merge(message, compute_at(S, E, K, u, v, arc, w))
+                found += 1
+                if VOTE:
+                    break
+    return message, found
 
 
 @kernel
@@ -192,17 +215,9 @@ def pull(
         for v in range(first, min(first + CHUNK, n)):
             if not WANTS_ALWAYS and not wants_at(S, K, v):
                 continue
-            message = identity()
-            found = 0
-            for arc in range(first_arc(in_offsets, v), first_arc(in_offsets, v + 1)):
-                u = np.int64(load(sources, arc))
-                if load_relaxed(member, u) != NO:
-                    w = weight_at(in_weights, arc)
-                    if SENDS_ALWAYS or sends_at(S, E, K, u, v, arc, w):
-                        message = merge(message, compute_at(S, E, K, u, v, arc, w))
-                        found += 1
-                        if VOTE:
-                            break
+            message, found = gather(
+                S, E, K, member, v, first_arc(in_offsets, v), first_arc(in_offsets, v + 1), sources, in_weights
+            )
             if found:
                 messages += found
                 active, fitted = deliver(S, O, K, locks, v, message)

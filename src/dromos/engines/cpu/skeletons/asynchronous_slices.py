@@ -4,8 +4,8 @@ As in ``asynchronous``, a message is applied as soon as it is made, and programs
 (``sent``) are left out. ``marks[v]`` is one of:
 
 - ``NEVER``: ``v`` was not active yet, so it must not send.
+- ``PENDING``: its state has changed since it was sent; it is in the next frontier unless its row still comes by.
 - ``QUIET``: its state has been sent along all of its arcs.
-- ``PENDING``: its state has changed since then; it is in the next frontier unless its row still comes by.
 - ``CHANGED``: as ``PENDING``, in a pull that does not send: such a vertex changed in this superstep.
 
 A row is processed by one thread, which swaps the mark from ``PENDING`` to ``QUIET`` before it reads the state to send.
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dromos.engines.cpu.skeletons.asynchronous import NO, deliver
+from dromos.engines.cpu.skeletons.asynchronous import NO, deliver, gather, send
 from dromos.engines.cpu.skeletons.common import (
     BLOCK,
     CHUNK,
@@ -29,6 +29,7 @@ from dromos.engines.cpu.skeletons.common import (
     HUB_COUNT,
     HUBS,
     MESSAGES,
+    ONE,
     OVERFLOWS,
     QUEUE,
     append,
@@ -38,26 +39,14 @@ from dromos.engines.cpu.skeletons.common import (
     take_piece,
     take_work,
 )  # fmt: skip
-from dromos.engines.cpu.skeletons.hooks import (
-    LOWERS,
-    PRIORITY,
-    SENDS_ALWAYS,
-    VOTE,
-    WANTS_ALWAYS,
-    compute_at,
-    identity,
-    merge,
-    sends_at,
-    wants_at,
-    weight_at,
-)  # fmt: skip
-from dromos.intrinsics import atomic_min, atomic_swap_acq_rel, load, load_relaxed, store, store_relaxed
+from dromos.engines.cpu.skeletons.hooks import WANTS_ALWAYS, wants_at
+from dromos.intrinsics import atomic_swap_acq_rel, load, load_relaxed, store, store_relaxed
 from dromos.jit import LINE, barrier, inline, kernel
 
 # ---- everything above is replaced by a program's own hooks
 
-NEVER, QUIET, PENDING, CHANGED = np.uint8(0), np.uint8(1), np.uint8(2), np.uint8(3)
-WAITING_WORD = np.uint64(0x0202020202020202)  # the bit that PENDING and CHANGED have in common, in each of eight marks
+NEVER, PENDING, QUIET, CHANGED = NO, ONE, np.uint8(2), np.uint8(3)
+WAITING_WORD = np.uint64(0x0101010101010101)  # the bit that PENDING and CHANGED have in common, in each of eight marks
 
 # What becomes of a row that the slice may hold only a piece of.
 BY_MARK, ALWAYS, NOT = 0, 1, 2
@@ -78,48 +67,14 @@ def is_there(pages, first_page, page_bits, begin, end):
 
 
 @inline
-def apply(S, O, K, locks, v, message):
-    """Apply a message as ``deliver`` does; without a lock if all that it can do is to lower one field."""
-    if LOWERS:
-        values = S[PRIORITY]
-        return message < load_relaxed(values, v) and message < atomic_min(values, v, message), True
-    return deliver(S, O, K, locks, v, message)
-
-
-@inline
-def send_along(
-    S, O, E, K, locks, marks, u, begin, end, ends, weights, listed, following, counters, buffer, base, held, fits
-):  # fmt: skip
-    """Send along the arcs ``begin..end`` of a slice, which are those of ``u``."""
-    for arc in range(begin, end):
-        v = np.int64(load(ends, arc))
-        if WANTS_ALWAYS or wants_at(S, K, v):
-            w = weight_at(weights, arc)
-            if SENDS_ALWAYS or sends_at(S, E, K, u, v, arc, w):
-                active, fitted = apply(S, O, K, locks, v, compute_at(S, E, K, u, v, arc, w))
-                fits &= fitted
-                if active and atomic_swap_acq_rel(marks, v, PENDING) != PENDING and listed:
-                    held = append(following, counters, QUEUE, buffer, base, held, v)
-    return held, fits
-
-
-@inline
 def gather_along(S, O, E, K, locks, marks, changed, v, begin, end, sources, weights, fits):
-    """Gather along the arcs ``begin..end`` of a slice, which lead to ``v``; return the number of messages."""
-    message = identity()
-    found = 0
-    if WANTS_ALWAYS or wants_at(S, K, v):
-        for arc in range(begin, end):
-            u = np.int64(load(sources, arc))
-            if load_relaxed(marks, u) != NEVER:
-                w = weight_at(weights, arc)
-                if SENDS_ALWAYS or sends_at(S, E, K, u, v, arc, w):
-                    message = merge(message, compute_at(S, E, K, u, v, arc, w))
-                    found += 1
-                    if VOTE:
-                        break
+    """Gather along the arcs ``begin..end`` of a slice, which lead to ``v``, and apply the message; return the number of
+    messages."""
+    if not WANTS_ALWAYS and not wants_at(S, K, v):
+        return 0, fits
+    message, found = gather(S, E, K, marks, v, begin, end, sources, weights)
     if found:
-        active, fitted = apply(S, O, K, locks, v, message)
+        active, fitted = deliver(S, O, K, locks, v, message)
         fits &= fitted
         if active:
             atomic_swap_acq_rel(marks, v, changed)
@@ -173,8 +128,8 @@ def pass_slice(
                 )
                 messages += found
             if sends and is_taken(marks, v, rule):
-                held, fits = send_along(
-                    S, O, E, K, locks, marks, v, begin - shift, end - shift, ends, weights, listed, following,
+                held, fits = send(
+                    S, O, S, E, K, locks, marks, not listed, v, begin - shift, end - shift, ends, weights, following,
                     counters, buffer, base, held, fits,
                 )  # fmt: skip
                 messages += end - begin
@@ -205,9 +160,9 @@ def pass_slice(
             row, begin, end = take_piece(counters, hubs, offsets)
             if row < 0:
                 break
-            held, fits = send_along(
-                S, O, E, K, locks, marks, start + row, begin - shift, end - shift, ends, weights, listed, following,
-                counters, buffer, base, held, fits,
+            held, fits = send(
+                S, O, S, E, K, locks, marks, not listed, start + row, begin - shift, end - shift, ends, weights,
+                following, counters, buffer, base, held, fits,
             )  # fmt: skip
             messages += end - begin
     flush(following, counters, QUEUE, buffer, base, held)
