@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +139,29 @@ def test_pages_that_are_used_more_often_take_the_place_of_others(tmp_path: Path)
         assert pager.bytes_read == before
     finally:
         pager.close()
+
+
+@pytest.mark.parametrize("started", [False, True])
+def test_a_pool_whose_threads_were_interrupted_while_they_started_closes(
+    started: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = ReadPool(3)
+    start, made = threading.Thread.start, []
+
+    def interrupted(thread: threading.Thread) -> None:
+        made.append(thread)
+        if started or len(made) == 1:
+            start(thread)
+        if len(made) == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            pool.submit([list])
+    pool.close()
+    assert len(made) == 2
+    assert not any(thread.is_alive() for thread in made)
 
 
 def scan(file: dr.StoredGraph, source: FaultyFile, graph: dr.Graph, page_bytes: int = PAGE) -> None:

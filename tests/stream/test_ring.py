@@ -18,7 +18,7 @@ from dromos.graph.store.paged.file import StoreFile
 from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.pool import ReadPool
 from dromos.graph.store.paged.ring import Ring
-from dromos.graph.store.paged.ring_reader import _Task, _Work
+from dromos.graph.store.paged.ring_reader import RingReader, _Task, _Work
 from dromos.graph.store.paged.ways import READS
 from tests.stream.stores import PAGE, no_thread_stays, random_graph, stored
 
@@ -201,4 +201,18 @@ def test_a_reader_that_is_closed_while_reads_are_in_flight_ends() -> None:
     ring.comes_back.set()
     thread.join(60)
     assert not thread.is_alive()
+    assert ring.is_closed
+
+
+def test_a_ring_is_closed_if_ctrl_c_comes_before_its_thread_has_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(thread: threading.Thread) -> None:
+        raise KeyboardInterrupt
+
+    ring, anything = HeldRing(), Anything()
+    reader = RingReader(anything, anything, ring)  # type: ignore[arg-type]
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            reader.submit(anything, [])  # type: ignore[arg-type]
+    reader.close()
     assert ring.is_closed

@@ -116,4 +116,5 @@ class ReadPool:
         """Drop reads that have not started, and wait for the threads to end."""
         self._end()
         for thread in self._threads:
-            thread.join()
+            if thread.is_alive():  # Ctrl-C may have come before the last one was started; if it starts, it only ends
+                thread.join()

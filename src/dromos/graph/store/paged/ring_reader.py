@@ -146,7 +146,7 @@ class RingReader:
     def close(self) -> None:
         """Wait for reads in flight, then end."""
         self._end()
-        if self._thread is None:
-            self._work.ring.close()
-        else:
+        if self._thread is not None and self._thread.is_alive():
             self._thread.join()
+        else:  # nothing was read, or Ctrl-C interrupted the start of the thread
+            self._work.ring.close()
