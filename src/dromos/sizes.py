@@ -11,6 +11,7 @@ from dromos.whole_numbers import whole_number
 __all__ = ["TypedSize", "as_bytes", "available_memory"]
 
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+_MOST = 2**62  # no machine has as much, and arithmetic with counts of 64 bits stays within them
 
 
 class TypedSize(int):
@@ -27,16 +28,20 @@ def as_bytes(size: int | str, name: str = "memory") -> int:
     """
     if isinstance(size, TypedSize):
         return size
-    found: int
-    if isinstance(size, str):
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", size.lower())
-        found = TypedSize(0 if match is None else int(float(match[1]) * _UNITS[match[2]]))
-        found.text = size.strip()
-    else:
-        found = whole_number(size) or 0
-    if found <= 0:
+    number = _typed_bytes(size) if isinstance(size, str) else whole_number(size) or 0
+    if not 1 <= number <= _MOST:
         raise InvalidArgumentError(f"{name}={size!r} is not a size; write it like '512M' or '2G', or a number of bytes")
+    found = int(number)
+    if isinstance(size, str):
+        found = TypedSize(found)
+        found.text = size.strip()
     return found
+
+
+def _typed_bytes(text: str) -> float:
+    """The bytes that a text says, 0 if it is not a size; infinite if it has hundreds of digits."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", text.lower())
+    return 0 if match is None else float(match[1]) * _UNITS[match[2]]
 
 
 def available_memory() -> int:

@@ -108,7 +108,7 @@ def test_a_budget_that_is_too_small_says_how_much_is_needed(tmp_path: Path) -> N
     assert dr.bfs(file, 5, memory=needed, **NUMPY).level[5] == 0
 
 
-@pytest.mark.parametrize("memory", ["much", "0", -3, 2.5, True])
+@pytest.mark.parametrize("memory", ["much", "0", "0.5", "9" * 20 + "G", "9" * 400, 1 << 64, -3, 2.5, True])
 def test_a_budget_is_a_size(memory: Any, tmp_path: Path) -> None:
     file = stored(weighted(directed=False), tmp_path)
     with pytest.raises(InvalidArgumentError, match="is not a size"):
