@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import dromos as dr
-from dromos.errors import FileError, FormatError, GraphDataError, InvalidArgumentError
-from dromos.graph.store import convert, load, verify
+from dromos.errors import FileError, FormatError, GraphDataError, InvalidArgumentError, ResourceError
+from dromos.graph.store import convert, load, stripe_store, verify
+from dromos.sizes import as_bytes
 
 MEMORY = 64 << 20
 
@@ -85,7 +86,53 @@ def test_errors_name_the_input_and_leave_nothing_behind(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["bad.el"]
 
 
+@pytest.mark.parametrize("labels", [None, "integers", "texts"])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"symmetrize": True, "dedupe": True, "merge_weights": "sum"},
+        {"dedupe": True, "drop_self_loops": True},
+        {"directed": True},
+        {"directed": False, "keep_parallel": True},
+        {"weighted": False},
+    ],
+)
+def test_a_store_gives_the_store_that_reading_it_gives(
+    options: dict[str, Any], directed: bool, labels: str | None, tmp_path: Path
+) -> None:
+    src, dst, weight = _edges()
+    numbers = np.arange(3100)[::-1] * 3
+    names = {None: None, "integers": numbers, "texts": [f"é{number}" for number in numbers]}[labels]
+    graph = dr.Graph.from_edges(src, dst, weight, num_vertices=3100, labels=names, directed=directed)
+    given, out, expected = (tmp_path / f"{name}.drm" for name in ("given", "disk", "memory"))
+    graph.write(given)
+    convert(given, out, memory=8 << 20, transpose=True, compress=True, **options)
+    dr.read(given, **options).write(expected, transpose=True, compress=True)
+    assert out.read_bytes() == expected.read_bytes()
+
+
+def test_a_striped_store_becomes_one_file(tmp_path: Path) -> None:
+    graph = dr.Graph.from_edges(*_edges())
+    graph.write(tmp_path / "whole.drm")
+    folders = [tmp_path / "first", tmp_path / "second"]
+    for folder in folders:
+        folder.mkdir()
+    stripe_store(tmp_path / "whole.drm", tmp_path / "striped.drm", folders)
+    convert(tmp_path / "striped.drm", tmp_path / "back.drm", memory=MEMORY)
+    assert (tmp_path / "back.drm").read_bytes() == (tmp_path / "whole.drm").read_bytes()
+
+
+def test_the_row_offsets_of_a_store_have_to_fit(tmp_path: Path) -> None:
+    dr.Graph.from_edges([0], [1], num_vertices=300_000).write(tmp_path / "wide.drm")
+    with pytest.raises(ResourceError, match=r"the row offsets of .*wide\.drm take 1\.1 MiB.*give at least 4\.6 MiB"):
+        convert(tmp_path / "wide.drm", tmp_path / "out.drm", memory=4 << 20)
+    convert(tmp_path / "wide.drm", tmp_path / "out.drm", memory=as_bytes("4.6 MiB"))
+    assert load(tmp_path / "out.drm").num_vertices == 300_000
+
+
 def test_a_file_that_holds_a_whole_graph_is_not_streamed(tmp_path: Path) -> None:
-    dr.Graph.from_edges([0], [1]).write(tmp_path / "a.drm")
+    dr.Graph.from_edges([0], [1]).write(tmp_path / "a.npz")
     with pytest.raises(InvalidArgumentError, match="whole graph"):
-        convert(tmp_path / "a.drm", tmp_path / "b.drm", memory=MEMORY)
+        convert(tmp_path / "a.npz", tmp_path / "b.drm", memory=MEMORY)

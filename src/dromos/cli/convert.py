@@ -59,7 +59,7 @@ def convert(
     ] = "input",
     memory: Annotated[
         str | None,
-        typer.Option(help="Use at most this memory, such as 2G (from edge lists and tables to a .drm store)."),
+        typer.Option(help="Use at most this memory, such as 2G (from edge lists, tables and stores to a .drm store)."),
     ] = None,
     allow_loss: Annotated[
         bool, typer.Option("--allow-loss", help="Write what the format of OUT can hold, even if something is lost.")

@@ -111,13 +111,8 @@ def _make(graph: StoredGraph, path: Path, budget: Budget) -> None:
 
 def _reversed(graph: StoredGraph, budget: Budget) -> Iterator[EdgeBlock]:
     """Every arc reversed, in the order of the rows."""
-    ids = graph.targets.dtype
-    for piece in graph.arc_slices():
-        at = 0
-        for sources, targets in piece.arc_blocks(budget.frame_edges, ids):
-            weights = None if piece.weights is None else piece.weights[at : at + len(targets)].copy()
-            yield EdgeBlock(targets.copy(), sources, weights)
-            at += len(targets)
+    for sources, targets, weights in graph.arc_blocks(budget.frame_edges, budget.memory):
+        yield EdgeBlock(targets, sources, weights)
 
 
 def _offsets(graph: StoredGraph) -> Iterator[Array]:

@@ -12,7 +12,10 @@ from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.formats.both_directions import tell_merged
 from dromos.graph.formats.files import data_errors, file_errors
 from dromos.graph.formats.reading import open_edges
+from dromos.graph.formats.registry import format_of
+from dromos.graph.store.budget import Budget
 from dromos.graph.store.external import Conversion, convert_external
+from dromos.graph.store.stored_edges import stored_edges
 
 __all__ = ["convert"]
 
@@ -39,7 +42,7 @@ def convert(
     progress: Progress = no_progress,
     **options: Any,
 ) -> Conversion:
-    """Convert a file of edges of any size to a store, within ``memory`` bytes; see :func:`convert_external`.
+    """Convert a file of edges, or a store, of any size to a store within ``memory`` bytes: :func:`convert_external`.
 
     If the process is killed after the file was ingested, the same call continues from there, provided that the file and
     the arguments are the same; otherwise leftovers are removed first. ``options`` are those of the file's format.
@@ -65,7 +68,10 @@ def convert(
         }  # fmt: skip
         readers = 1 if memory < _ONE_READER_BELOW else threads
         halves = _Halves(progress, path_in.stat().st_size)
-        source = open_edges(path_in, format=format, progress=halves.reading, threads=readers, **options)
+        if format_of(path_in, format).name == "drm" and not options:
+            source = stored_edges(path_in, Budget(memory), both_directions=bool(directed), progress=halves.reading)
+        else:
+            source = open_edges(path_in, format=format, progress=halves.reading, threads=readers, **options)
         done = convert_external(
             source, path_out, memory=memory, threads=threads, tmp_dir=tmp_dir, task=task, progress=halves.sorting,
             **arguments,  # type: ignore[arg-type]

@@ -103,8 +103,8 @@ def _check_prelude(page: bytes, file_bytes: int, path: str | os.PathLike[str]) -
         raise CorruptFileError("the file is empty", path=path)
     if page.startswith(STRIPED):
         raise UnsupportedFormatError(
-            "this store is striped, and this needs it in one file; use dr.open(path), which reads it in pages, "
-            "or convert the graph again without --stripe",
+            "this store is striped, and this needs it in one file; use dr.open(path), which reads it in pages (on the "
+            "command line: give --memory), or make one file of it with `dromos convert --memory 2G IN OUT.drm`",
             path=path,
         )
     if not page.startswith(MAGIC[: len(page)]):

@@ -322,17 +322,30 @@ class StoredGraph(Graph):
             read_section(source, self.header, self._checksums, section, entries)
         return entries
 
-    def arc_slices(self) -> Iterator[GraphSlice]:
-        """All arcs in slices, read in turn; each is released before the next."""
+    def arc_slices(self, buffers: int | None = None) -> Iterator[GraphSlice]:
+        """All arcs in slices, read in turn; each is released before the next. ``buffers``: bytes of pages at once."""
         rows, offsets = self.paged_rows(self._prefix, weights=self._weighted), self._offsets
         wanted = np.ones(rows.num_pages, dtype=bool)
-        with closing(self._pager()) as pager:
+        with closing(self._pager(buffers)) as pager:
             for window in pager.windows(rows, wanted):
                 yield slice_of(rows, offsets, wanted, window)
 
-    def _pager(self) -> Pager:
+    def arc_blocks(self, size: int, memory: int) -> Iterator[tuple[Array, Array, Array | None]]:
+        """Sources, targets and weights of all arcs in the order of the rows, ``size`` at a time, for a conversion.
+
+        An eighth of ``memory`` bytes, or a little more, is for pages.
+        """
+        buffers = min(_SCAN_BYTES, max(1 << 20, memory // 8))
+        for piece in self.arc_slices(buffers):
+            at = 0
+            for sources, targets in piece.arc_blocks(size, piece.targets.dtype):
+                weights = None if piece.weights is None else piece.weights[at : at + len(targets)].copy()
+                yield sources, targets.copy(), weights
+                at += len(targets)
+
+    def _pager(self, buffers: int | None = None) -> Pager:
         """A pager for reads outside of a run; the caller closes it."""
-        return Pager(open_source(self.origin), Room(buffers=_SCAN_BYTES, cache=0))
+        return Pager(open_source(self.origin), Room(buffers=buffers or _SCAN_BYTES, cache=0))
 
     def with_rows_of(self, vertices: Array) -> Graph:
         """A graph in memory with the same vertices, in which only ``vertices`` (ids) have their rows.
