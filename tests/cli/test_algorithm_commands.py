@@ -52,6 +52,8 @@ def call(tmp_path, monkeypatch):
     dr.Graph.from_edges([0, 0, 1, 3], [1, 2, 2, 0], [4, 9, 3, 1]).write("g.drm")
     Path("names.csv").write_text("src,dst\nada,bob\nbob,eve\neve,ada\nada,zoe\n")
     dr.generators.complete(4).write("k4.drm")
+    dr.generators.complete(4).write("k4.npz", allow_loss=True)
+    dr.Graph.from_edges([0, 0], [0, 1], directed=False).write("loop.drm")
     Path("widest.py").write_text(WIDEST)
 
     def run(*words: object):
@@ -133,7 +135,9 @@ def test_pages_are_dealt_over_devices(call, deal):
         (("bfs", "g.drm", "--source", 0, "--memory", "64M", "--deal", "pages"), "leave --deal out"),
         (("bfs", "g.drm", "--source", 0, "--host-memory", "1G"), "--host-memory 1G is for a graph on disk on a GPU"),
         (("bfs", "g.drm", "--source", 0, "--host-memory", "1G", "--verify"), "leave --host-memory out"),
-        (("convert", "g.drm", "out.drm", "--memory", "64M", "--transpose"), "leave --memory out, or take the list"),
+        (("convert", "k4.npz", "out.drm", "--memory", "64M", "--transpose"), "leave --memory out, or take the list"),
+        (("bfs", "g.drm", "--source", 0, "--memory", "64M", "--format", "csv"), "--format csv is another format"),
+        (("core-numbers", "loop.drm", "--memory", "64M"), "sets a budget for it), or leave --memory out"),
     ],
 )
 def test_errors_speak_of_options(call, words, advice):

@@ -15,6 +15,7 @@ from dromos.algorithms.costs import cost_of
 from dromos.cli import app
 from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import DeviceError, InvalidArgumentError
+from dromos.graph.store import stripe_store
 from dromos.places.hybrid.rates import Rates
 from dromos.plan.ways import LinkRates
 from dromos.runner import prediction
@@ -135,6 +136,18 @@ def test_the_command(tmp_path: Path) -> None:
     assert "connected-components" in str(refused.exception)
     shown = CliRunner().invoke(app, ["plan", str(tmp_path / "g.drm")])
     assert 'device="auto" takes cpu: ' in shown.stdout
+
+
+def test_the_command_plans_for_a_striped_store(tmp_path: Path) -> None:
+    dr.write(dr.generators.rmat(8, 8, seed=1), tmp_path / "g.drm")
+    folders = [tmp_path / "first", tmp_path / "second"]
+    for folder in folders:
+        folder.mkdir()
+    stripe_store(tmp_path / "g.drm", tmp_path / "striped.drm", folders)
+    for more in ((), ("--memory", "64M")):
+        said = planned(str(tmp_path / "striped.drm"), "bfs", *more)
+        assert taken(said) == ["cpu, from disk"]
+        assert "cpu, in memory" not in {place["place"] for place in said["places"]}
 
 
 def planned(*words: str) -> dict[str, Any]:

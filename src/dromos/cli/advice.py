@@ -20,6 +20,8 @@ _RENAMED: Final = {"format": "from_format", "weighted": "no_weights"}  # where a
 
 _OF_CONVERT: Final = ("extra_columns", "header", "ids", "weight_dtype")
 """How a file is to be read, which only ``dromos convert`` is told."""
+_READ: Final = re.compile(r"\buse dr\.read\(path\)(?!, or graph)")
+"""Advice to read a graph into memory, unless the message itself goes on to say it for the command line."""
 
 _options: dict[str, Any] = {}
 """The parameters of the command that runs, by the names that Python knows them by."""
@@ -34,6 +36,8 @@ def speak_as(command: Any) -> None:
 def in_options(text: str) -> str:
     """``text`` with keyword arguments written as options, where the command that runs has them."""
     text = _LEFT_OUT.sub(lambda match: _WORD.sub(_named, match[0]), text)
+    if "memory" in _options:
+        text = _READ.sub("leave --memory out", text)
     return _BARE.sub(_named, _KEYWORD.sub(_as_option, text))
 
 

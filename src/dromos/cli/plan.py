@@ -33,6 +33,7 @@ def plan(
     """Predict the memory and time of an algorithm in memory, from disk and on a GPU, without running it."""
     from dromos.algorithms.costs import PREDICTABLE, cost_of
     from dromos.graph.formats import read
+    from dromos.graph.store import open_store
     from dromos.graph.summary import human_bytes
     from dromos.runner.devices import why_chosen
     from dromos.runner.prediction import chosen, predictions, require_model
@@ -47,16 +48,20 @@ def plan(
     budget = None if memory is None else parse_size(memory)
     cost = cost_of(name)
     with work(f"reading {graph.name}", then="building the graph") as progress:
-        found = read(graph, progress=progress)  # a store is only mapped
+        striped = _is_striped(graph)
+        found = open_store(graph) if striped else read(graph, progress=progress)  # a store is only mapped
     with work("measuring this machine"):
         rows = predictions(found, cost, budget, device)
+    if striped:  # it cannot be mapped
+        rows = [row for row in rows if row.engine != "cpu"]
     taken, reason = chosen(found, budget, device), why_chosen(device, found, budget)
     if json:
         places = [asdict(row) | {"taken": row.engine == taken} for row in rows]
         told = {"device": device, "takes": taken, "reason": reason, "auto": chosen(found, budget)}
         print_json({"algorithm": name, "passes": cost.passes, **told, "places": places})
         return
-    title = f"{algorithm} on {graph.name}, assuming that the arcs are read {cost.passes:g} times"
+    times = "once" if cost.passes == 1 else f"{cost.passes:g} times"
+    title = f"{algorithm} on {graph.name}, assuming that the arcs are read {times}"
     table = Table("place", "memory", "moved each time", "time, about", "", title=title, title_justify="left")
     table.columns[0].min_width = len("* cpu, in memory")  # notes are what is broken where a terminal is narrow
     for row in rows:
@@ -78,3 +83,13 @@ def _duration(seconds: float) -> str:
     if seconds < 1e-6:
         return "under 0.001 ms"
     return f"{seconds * 1e3:.2g} ms" if seconds < 0.1 else f"{seconds:.2g} s" if seconds < 10 else f"{seconds:,.0f} s"
+
+
+def _is_striped(graph: Path) -> bool:
+    """Whether the file is the list of the files of a striped store."""
+    from dromos.graph.store.striped import is_striped
+
+    if not graph.is_file():
+        return False  # reading it says what is wrong
+    with open(graph, "rb") as file:
+        return is_striped(file.read(64))

@@ -92,11 +92,11 @@ def deliver(
         if check:
             given = "--host-memory" if memory is None else "--memory"
             raise InvalidArgumentError(f"--verify needs the whole graph in memory; leave {given} out")
-        graph = open_on_disk(file)
+        graph = open_on_disk(file, format)
         if memory is not None:
             how["memory"] = parse_size(memory)
     elif on_ranks and not check and is_undirected_store(file, format):
-        graph = open_on_disk(file)  # each rank reads its own rows
+        graph = open_on_disk(file, format)  # each rank reads its own rows
     else:
         graph = read_whole()
     stays = on_ranks and out is not None and not check and report is None
@@ -142,11 +142,13 @@ def is_undirected_store(file: Path, format: str | None) -> bool:
     return format in (None, "drm") and file.suffix == ".drm" and bool(open_store(file).symmetric)
 
 
-def open_on_disk(file: Path) -> Any:
+def open_on_disk(file: Path, format: str | None = None) -> Any:
     """A graph that stays on disk; other formats are told the way there."""
     from dromos.errors import UnsupportedFormatError
     from dromos.graph.store import open_store
 
+    if format not in (None, "drm"):
+        raise InvalidArgumentError(f"--memory reads a .drm store, and --format {format} is another format")
     try:
         return open_store(file)
     except UnsupportedFormatError as error:
