@@ -84,6 +84,26 @@ def test_compare_and_swap_makes_a_lock() -> None:
     assert counter[0] == 15_000
 
 
+def test_of_two_threads_that_write_pass_a_fence_and_read_one_sees_the_others_write() -> None:
+    @kernel
+    def run(thread, threads, written, seen, turns):  # type: ignore[no-untyped-def]
+        other = 1 - thread
+        for turn in range(turns):
+            x.atomic_add(written, 32, np.int32(1))
+            while x.load_acquire(written, 32) < 2 * turn + 2:  # both begin at once
+                x.spin_hint()
+                x.sched_yield()
+            x.store_relaxed(written, 16 * thread, np.int32(turn + 1))  # in cache lines of their own
+            x.full_fence()
+            x.store(seen, 2 * turn + thread, x.load_relaxed(written, 16 * other))
+
+    turns = 20_000
+    seen = np.zeros((turns, 2), np.int32)
+    run_team(run, np.zeros(48, np.int32), seen.reshape(-1), turns, threads=2)
+    turn = np.arange(1, turns + 1)
+    assert ((seen[:, 0] >= turn) | (seen[:, 1] >= turn)).all()
+
+
 def test_bit_counts() -> None:
     @kernel
     def call(value):  # type: ignore[no-untyped-def]

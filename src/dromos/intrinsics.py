@@ -25,6 +25,7 @@ __all__ = [
     "compare_and_swap",
     "compare_and_swap_relaxed",
     "count_bits",
+    "full_fence",
     "load",
     "load_acquire",
     "load_relaxed",
@@ -71,6 +72,11 @@ atomic_swap_acq_rel = Intrinsic(
 _SWAP_IF = "Whether ``array[index]`` was ``expected`` (by its bits), and is now ``new``."
 compare_and_swap = Intrinsic(atomics.compare_and_swap("acq_rel"), _SWAP_IF)
 compare_and_swap_relaxed = Intrinsic(atomics.compare_and_swap("monotonic"), _SWAP_IF)
+
+full_fence = Intrinsic(
+    system.full_fence,
+    "Of two threads that each write, pass a fence and read what the other one writes, one at least sees the new value.",
+)
 
 _PREFETCH = "Ask for the cache line of ``array[index]``, to read it or to write to it; the index may lie outside."
 prefetch = Intrinsic(atomics.prefetch(0), _PREFETCH)

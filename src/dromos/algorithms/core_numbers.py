@@ -4,10 +4,11 @@ Returns ``core``: the greatest k such that the vertex is in a subgraph in which 
 As in NetworkX, the degree in a directed graph is in-degree plus out-degree. Self-loops are ignored and parallel edges
 count once (NetworkX refuses both).
 
-The engine's own kernel runs if it has one (Kabir and Madduri, "Parallel k-core decomposition on multicore platforms",
-2017). Otherwise one program peels the graph for rising k; the k at which a vertex is removed is its core number. The
-next k is the smallest number of neighbors that any remaining vertex has, a reduction. Batagelj and Zaveršnik, "An O(m)
-algorithm for cores decomposition of networks", 2003.
+The engine's own kernel runs if it has one: in memory it peels (Kabir and Madduri, "Parallel k-core decomposition on
+multicore platforms", 2017), on disk it lowers bounds (:mod:`dromos.places.stream.cores`). Otherwise one program peels
+the graph for rising k; the k at which a vertex is removed is its core number. The next k is the smallest number of
+neighbors that any remaining vertex has, a reduction. Batagelj and Zaveršnik, "An O(m) algorithm for cores decomposition
+of networks", 2003.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from dromos.compiler.atomics import Handler, number
 from dromos.compiler.values import Scalar, Value
 from dromos.compiler.writer import Writer
 
-__all__ = ["nanoseconds", "of_word", "sched_yield", "spin_hint"]
+__all__ = ["full_fence", "nanoseconds", "of_word", "sched_yield", "spin_hint"]
 
 
 def spin_hint(writer: Writer) -> None:
@@ -18,6 +18,11 @@ def spin_hint(writer: Writer) -> None:
         writer.lines.append(f"call void {writer.declare('llvm.aarch64.isb', 'void', 'i32')}(i32 15)")
     elif machine in ("x86_64", "amd64"):
         writer.lines.append(f"call void {writer.declare('llvm.x86.sse2.pause', 'void')}()")
+
+
+def full_fence(writer: Writer) -> None:
+    """``dmb ish`` on ARM, ``mfence`` or the like on x86."""
+    writer.lines.append("fence seq_cst")
 
 
 def sched_yield(writer: Writer) -> None:

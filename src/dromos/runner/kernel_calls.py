@@ -104,6 +104,8 @@ class KernelCalls:
         """Run a kernel and record it in the trace."""
         begin, compiled = time.perf_counter(), compile_seconds()
         on = self.graph if graph is None else graph
+        if kernel in getattr(self.engine, "reporting", ()):
+            options = {**options, "progress": self.progress}
         fields = found(on, **options)
         # a single number is always copied to the host, which also waits for the kernel: the traced time is right
         fields = {

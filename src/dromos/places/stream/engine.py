@@ -37,6 +37,7 @@ from dromos.places.stream.budget import (
 )
 from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.components import BYTES_PER_VERTEX, components
+from dromos.places.stream.cores import core_bytes, cores
 from dromos.places.stream.execution import StreamExecution
 from dromos.places.stream.feed import PageFeed
 from dromos.places.stream.kept_rows import keeps_rows
@@ -65,6 +66,8 @@ class StreamEngine:
     """
 
     streams = True
+    reporting = frozenset({"cores"})
+    """The kernels that report their progress: they take long on a graph on disk."""
 
     def __init__(
         self,
@@ -174,8 +177,8 @@ class StreamEngine:
 
     def native(self, name: str) -> NativeKernel | None:
         """The kernel of this name over pages; None if there is none and a program has to do the work."""
-        kernels: dict[str, NativeKernel] = {"components": self._components} if self._host.name == "cpu" else {}
-        return kernels.get(name)
+        kernels: dict[str, NativeKernel] = {"components": self._components, "cores": self._cores}
+        return kernels.get(name) if self._host.name == "cpu" else None
 
     def row_kernel(self, name: str) -> NativeKernel | None:
         """The kernel of this name that reads the rows of some vertices of a stored graph; None if there is none."""
@@ -198,25 +201,40 @@ class StreamEngine:
         return name in ROW_KERNELS and self.row_kernel(name) is None
 
     def _components(self, graph: GraphLike) -> Mapping[str, Any]:
-        self._uses(self._host)
         stored = _stored(graph)
+        needed = BYTES_PER_VERTEX * stored.num_vertices
+        with self._feed_of_targets(stored, needed) as (feed, offsets):
+            label, steps = components(
+                feed, offsets, graph_types(stored).id,
+                symmetric=stored.symmetric, threads=getattr(self._host, "threads", None),
+            )  # fmt: skip
+        return {"label": label, "steps": steps}
+
+    def _cores(self, graph: GraphLike, progress: Callable[[int, int], None] | None = None) -> Mapping[str, Any]:
+        stored, threads = _stored(graph), getattr(self._host, "threads", None)
+        needed = core_bytes(stored.row_offsets(stored._prefix), graph_types(stored).id.itemsize, threads)
+        with self._feed_of_targets(stored, needed) as (feed, offsets):
+            core, steps = cores(feed, offsets, threads=threads, progress=progress)
+        return {"core": core, "steps": steps}
+
+    @contextmanager
+    def _feed_of_targets(self, stored: StoredGraph, needed: int) -> Iterator[tuple[PageFeed, Array]]:
+        """The pages of a graph's targets and its row offsets, for a kernel that holds ``needed`` bytes beside them."""
+        self._uses(self._host)
         stored.make_room()
         rows = stored.paged_rows(stored._prefix, weights=False, page_bytes=self.page_bytes)
         memory = available_memory() // 2 if self.memory is None else self.memory
-        plan = plan_memory(memory, BYTES_PER_VERTEX * stored.num_vertices, stored.held_bytes(), [rows])
+        with self._named_budget():
+            plan = plan_memory(memory, needed + self._beside, stored.held_bytes(), [rows], answer=self._answer)
         offsets = stored.row_offsets(stored._prefix)
         pager = Pager(self.opener(stored.origin), plan.room)
         try:
             feed = PageFeed(pager, {"push": rows}, {"push": offsets})
             release_compiler_pages()
-            label, steps = components(
-                feed, offsets, graph_types(stored).id,
-                symmetric=stored.symmetric, threads=getattr(self._host, "threads", None),
-            )  # fmt: skip
+            yield feed, offsets
         finally:
             pager.close()
             release_compiler_pages()
-        return {"label": label, "steps": steps}
 
     def arc_slices(self, graph: GraphLike, held: int) -> Iterator[GraphSlice]:
         """Yield all arcs of a stored graph in slices, leaving room for ``held`` bytes of the caller."""

@@ -35,6 +35,7 @@ from dromos.engines.cpu.skeletons.common import (
     append,
     first_arc,
     flush,
+    is_there,
     reserve,
     take_piece,
     take_work,
@@ -50,20 +51,6 @@ WAITING_WORD = np.uint64(0x0101010101010101)  # the bit that PENDING and CHANGED
 
 # What becomes of a row that the slice may hold only a piece of.
 BY_MARK, ALWAYS, NOT = 0, 1, 2
-
-
-@inline
-def is_there(pages, first_page, page_bits, begin, end):
-    """Whether the slice has the arcs ``begin..end`` (numbers in the whole graph); no ``pages``: it has all."""
-    if pages.size == 0 or begin == end:
-        return True
-    first, last = (begin >> page_bits) - first_page, ((end - 1) >> page_bits) - first_page
-    if first < 0 or last >= pages.size:
-        return False
-    there = True
-    for page in range(first, last + 1):
-        there &= load(pages, page) != NO
-    return there
 
 
 @inline

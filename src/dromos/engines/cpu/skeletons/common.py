@@ -37,6 +37,20 @@ MESSAGES, OUT_DEGREES, IN_DEGREES, OVERFLOWS = range(4)
 
 
 @inline
+def is_there(pages, first_page, page_bits, begin, end):
+    """Whether the slice has the arcs ``begin..end`` (numbers in the whole graph); no ``pages``: it has all."""
+    if pages.size == 0 or begin == end:
+        return True
+    first, last = (begin >> page_bits) - first_page, ((end - 1) >> page_bits) - first_page
+    if first < 0 or last >= pages.size:
+        return False
+    there = True
+    for page in range(first, last + 1):
+        there &= load(pages, page) != 0
+    return there
+
+
+@inline
 def first_arc(offsets, v):
     """Where the row of ``v`` begins; offsets may have 4 or 8 bytes."""
     return np.int64(load(offsets, v))
