@@ -39,6 +39,11 @@ def random_graph(seed: int, *, vertices: int = 400, arcs: int = 12_000, directed
     )
 
 
+def simple(src: Array, dst: Array, vertices: int) -> dr.Graph:
+    """The undirected graph with these edges, each once, and no self-loops."""
+    return dr.Graph.from_edges(src, dst, num_vertices=vertices, directed=False, dedupe=True, drop_self_loops=True)
+
+
 class CountingFile(StoreFile):
     """Records every request: ``(position, bytes)``."""
 

@@ -13,14 +13,9 @@ import dromos as dr
 from dromos.engines.cpu.part import CpuLeaf
 from dromos.errors import CorruptFileError, ResourceError
 from dromos.places.stream import StreamEngine
-from tests.algorithms.support import examples, graphs
-from tests.stream.stores import PAGE, FaultyFile, no_thread_stays, stored
-
-
-def simple(src: np.ndarray, dst: np.ndarray, vertices: int) -> dr.Graph:
-    return dr.Graph.from_edges(
-        src, dst, num_vertices=vertices, directed=False, dedupe=True, drop_self_loops=True
-    )  # fmt: skip
+from tests.algorithms.support import graphs
+from tests.sizes import examples
+from tests.stream.stores import PAGE, FaultyFile, no_thread_stays, simple, stored
 
 
 def least_budget(file: dr.StoredGraph, threads: int) -> int:

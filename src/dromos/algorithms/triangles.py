@@ -3,8 +3,8 @@
 Returns ``triangles`` (how many triangles each vertex is in) and their number in the graph, ``total``. Self-loops are
 ignored and parallel edges count once, as in NetworkX; a directed graph is refused, as there.
 
-The engine's own kernel intersects neighborhoods; see ``dromos/engines/native/triangles.py``. Over slices and graphs on
-disk it is an operator, ``dromos/places/operators/intersection``.
+The engine's own kernel intersects neighborhoods; see ``dromos/engines/native/triangles.py``, and for simple graphs on
+disk ``dromos/places/stream/triangles.py``. Over slices it is an operator, ``dromos/places/operators/intersection``.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ HUBS = 8192
 ROWS = 512
 CHUNK = 64
 PHASES = 4
-_ONE = np.uint64(1)
+ONE = np.uint64(1)
 
 
 @kernel
@@ -86,16 +86,32 @@ def orient(
             if r < hubs:
                 for at in range(load(low_offsets, r), end):
                     q = np.int64(load(low_targets, at))
-                    atomic_or(hub_rows, r * words + (q >> 6), _ONE << np.uint64(q & 63))
-                    atomic_or(hub_rows, q * words + (r >> 6), _ONE << np.uint64(r & 63))
+                    atomic_or(hub_rows, r * words + (q >> 6), ONE << np.uint64(q & 63))
+                    atomic_or(hub_rows, q * words + (r >> 6), ONE << np.uint64(r & 63))
 
 
 @inline
-def _shared_bits(hub_rows, row, bits, base, words):
+def shared_bits(hub_rows, row, bits, base, words):
+    """How many of the first vertices are marked and in a row of bits."""
     found = np.uint64(0)
     for word in range(words):
         found += count_bits(load(hub_rows, row + word) & load(bits, base + word))
     return np.int64(found)
+
+
+@inline
+def marked_of(begin, end, targets, hubs, bits, base, credit, mine, by_rank):
+    """How many members of a row are marked; each of them gets a credit."""
+    found = np.int64(0)
+    for at in range(begin, end):
+        w = np.int64(load(targets, at))
+        if (load(bits, base + (w >> 6)) >> np.uint64(w & 63)) & ONE:
+            found += 1
+            if w < hubs:
+                store(credit, mine + w, load(credit, mine + w) + 1)
+            else:
+                atomic_add(by_rank, w, np.int64(1))
+    return found
 
 
 @inline
@@ -106,7 +122,7 @@ def _below(u, offsets, targets, hub_rows, hubs, bits, base, credit, mine, by_ran
     for at in range(begin, end):
         v = np.int64(load(targets, at))
         word = base + (v >> 6)
-        store(bits, word, load(bits, word) | (_ONE << np.uint64(v & 63)))
+        store(bits, word, load(bits, word) | (ONE << np.uint64(v & 63)))
         if v < hubs:
             top = max(top, v)
         else:
@@ -116,19 +132,13 @@ def _below(u, offsets, targets, hub_rows, hubs, bits, base, credit, mine, by_ran
     for at in range(begin, end):
         v = np.int64(load(targets, at))
         if v < hubs:
-            shared = _shared_bits(hub_rows, v * (hubs >> 6), bits, base, words)
+            shared = shared_bits(hub_rows, v * (hubs >> 6), bits, base, words)
             among_hubs += shared
             store(credit, mine + v, load(credit, mine + v) + shared)
             continue
-        of_v = np.int64(0)
-        for other in range(load(offsets, v), load(offsets, v + 1)):
-            w = np.int64(load(targets, other))
-            if (load(bits, base + (w >> 6)) >> np.uint64(w & 63)) & _ONE:
-                of_v += 1
-                if w < hubs:
-                    store(credit, mine + w, load(credit, mine + w) + 1)
-                else:
-                    atomic_add(by_rank, w, np.int64(1))
+        of_v = marked_of(
+            load(offsets, v), load(offsets, v + 1), targets, hubs, bits, base, credit, mine, by_rank
+        )  # fmt: skip
         if of_v:
             atomic_add(by_rank, v, of_v)
             found += of_v

@@ -10,7 +10,7 @@ decomposition at web scale", 2016.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import isqrt
 from typing import Final, TypeAlias
 
@@ -20,27 +20,22 @@ from dromos.compiling import Stopwatch
 from dromos.dtypes import Array, read_only
 from dromos.graph.store.paged.slices import PagedSlice
 from dromos.parallel import num_threads, run_team
+from dromos.places.stream.degrees import degree_blocks, longest_row
 from dromos.places.stream.feed import PageFeed
+from dromos.places.stream.whole_rows import whole_rows
 
 __all__ = ["core_bytes", "cores"]
 
 _VERTEX_BYTES: Final = 24  # a bound, a count and a mark; a list of vertices while pages are chosen; the answer
 _SMALL: Final = 1 << 15
-_BLOCK: Final = 1 << 16  # vertices that NumPy processes together
 
 Step: TypeAlias = tuple[int, int, str, float, int, tuple[tuple[str, float], ...]]
 
 
 def core_bytes(offsets: Array, id_bytes: int, threads: int | None) -> int:
     """The bytes for :func:`cores`: per vertex, the numbers of each thread, and the pieces of the longest row."""
-    most, longest = _most_bound(offsets), max((int(degrees.max()) for degrees in _degrees(offsets)), default=0)
+    most, longest = _most_bound(offsets), longest_row(offsets)
     return _VERTEX_BYTES * (len(offsets) - 1) + 4 * num_threads(threads) * (most + 1) + 2 * id_bytes * longest
-
-
-def _degrees(offsets: Array) -> Iterator[Array]:
-    """The degrees of all vertices, a block of them at a time."""
-    for first in range(0, len(offsets) - 1, _BLOCK):
-        yield np.diff(offsets[first : first + _BLOCK + 1])
 
 
 def _most_bound(offsets: Array) -> int:
@@ -51,7 +46,7 @@ def _most_bound(offsets: Array) -> int:
     """
     most = isqrt(int(offsets[-1]))  # a core with k + 1 vertices has k * (k + 1) arcs
     having = np.zeros(most + 1, np.int64)
-    for degrees in _degrees(offsets):
+    for _, degrees in degree_blocks(offsets):
         having += np.bincount(np.minimum(degrees, most), minlength=most + 1)
     at_least = np.cumsum(having[::-1])[::-1]
     return int(np.flatnonzero(at_least > np.arange(most + 1)).max(initial=0))
@@ -88,12 +83,10 @@ class _Search:
         self._feed, self._offsets, self._threads = feed, offsets, num_threads(threads)
         n, most = len(offsets) - 1, _most_bound(offsets)
         self.bounds, self._marks = np.empty(n, np.int32), np.empty(n, np.uint8)
-        for number, degrees in enumerate(_degrees(offsets)):
-            block = slice(number * _BLOCK, number * _BLOCK + len(degrees))
+        for block, degrees in degree_blocks(offsets):
             self.bounds[block], self._marks[block] = np.minimum(degrees, most), degrees > 0
         self._counts = np.zeros(n, np.int32)
         self._numbers = np.zeros(self._threads * (most + 1), np.int32)
-        self._cut: list[Array] = []  # the pieces of a row that slices have brought so far
 
     def marked(self) -> Array:
         """The vertices whose bounds may be too high, ascending."""
@@ -101,44 +94,12 @@ class _Search:
 
     def go_over(self, pages: Array) -> None:
         """Process the marked rows on these pages."""
-        for piece in self._feed.fetch(pages, "push"):
-            assert isinstance(piece, PagedSlice)
-            begin, end = piece.offsets[0], piece.offsets[-1]
-            first, last = 0, piece.num_vertices
-            begun = int(begin) != int(self._offsets[piece.start])
-            open_ended = int(end) != int(self._offsets[piece.stop])
-            if begun:
-                first = 1
-                self._cut.append(self._row(piece, 0))
-                if not (open_ended and last == 1):
-                    self._lower_cut(piece.start)
-            if open_ended and not (begun and last == 1):
-                self._cut = [self._row(piece, last - 1)]
-            self._lower(piece, first, last - open_ended)
-
-    def _row(self, piece: PagedSlice, row: int) -> Array:
-        """A copy of a row of a slice."""
-        begin, end = int(piece.offsets[row]), int(piece.offsets[row + 1])
-        shift = int(piece.offsets[0])
-        return piece.targets[begin - shift : end - shift].copy()
-
-    def _lower_cut(self, vertex: int) -> None:
-        """Process the row of which the last piece has come."""
-        targets = np.concatenate(self._cut)
-        self._cut = []
-        begin, end = (int(self._offsets[v]) for v in (vertex, vertex + 1))
-        if len(targets) == end - begin:
-            whole = PagedSlice(
-                vertex, vertex + 1, np.array([begin, end]), targets, None,
-                first_page=0, pages=np.empty(0, bool), page_arcs=1,
-            )  # fmt: skip
-            self._lower(whole, 0, 1)
+        for piece, first, last in whole_rows(self._feed.fetch(pages, "push"), self._offsets):
+            self._lower(piece, first, last)
 
     def _lower(self, piece: PagedSlice, first: int, last: int) -> None:
         from dromos.places.stream import core_kernels as kernels
 
-        if first >= last:
-            return
         small = piece.num_arcs < _SMALL
         cursor, stop = np.zeros(1, np.int64), np.zeros(1, np.int64)
         run_team(

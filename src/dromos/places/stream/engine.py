@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -35,14 +35,12 @@ from dromos.places.stream.budget import (
     plan_operator,
     state_bytes,
 )
-from dromos.places.stream.compiler_pages import release_compiler_pages
-from dromos.places.stream.components import BYTES_PER_VERTEX, components
-from dromos.places.stream.cores import core_bytes, cores
 from dromos.places.stream.execution import StreamExecution
 from dromos.places.stream.feed import PageFeed
 from dromos.places.stream.kept_rows import keeps_rows
 from dromos.places.stream.row_kernels import ROW_KERNELS, call_row_kernel
 from dromos.places.stream.sorted_rows import SortedRows
+from dromos.places.stream.target_kernels import TARGET_KERNELS, TargetReader, triangles_of
 from dromos.plan.path import Direction
 from dromos.program import Program, analyse
 from dromos.program.expr import reads
@@ -66,7 +64,7 @@ class StreamEngine:
     """
 
     streams = True
-    reporting = frozenset({"cores"})
+    reporting = frozenset({"cores", "triangles"})
     """The kernels that report their progress: they take long on a graph on disk."""
 
     def __init__(
@@ -90,6 +88,10 @@ class StreamEngine:
     def name(self) -> str:
         """What computed so far: the leaf, or the engine of the host where no program ran."""
         return f"{' and '.join(self._used or [self.leaf.name])}, streamed"
+
+    @property
+    def _threads(self) -> int | None:
+        return getattr(self._host, "threads", None)
 
     def _uses(self, leaf: Leaf) -> None:
         if leaf.name not in self._used:
@@ -177,14 +179,14 @@ class StreamEngine:
 
     def native(self, name: str) -> NativeKernel | None:
         """The kernel of this name over pages; None if there is none and a program has to do the work."""
-        kernels: dict[str, NativeKernel] = {"components": self._components, "cores": self._cores}
-        return kernels.get(name) if self._host.name == "cpu" else None
+        kernel = TARGET_KERNELS.get(name) if self._host.name == "cpu" else None
+        return None if kernel is None else cast("NativeKernel", partial(self._of_targets, kernel))
 
     def row_kernel(self, name: str) -> NativeKernel | None:
         """The kernel of this name that reads the rows of some vertices of a stored graph; None if there is none."""
         if name not in ROW_KERNELS or (ROW_KERNELS[name].compiled and self._host.name != "cpu"):
             return None
-        threads = getattr(self._host, "threads", None)
+        threads = self._threads
 
         def kernel(graph: StoredGraph, **options: Any) -> Mapping[str, Any]:
             self._uses(self._host)
@@ -200,41 +202,20 @@ class StreamEngine:
         """Whether :meth:`row_kernel` has none of this name here, but would have one on the CPU's compiled engine."""
         return name in ROW_KERNELS and self.row_kernel(name) is None
 
-    def _components(self, graph: GraphLike) -> Mapping[str, Any]:
+    def _of_targets(
+        self, kernel: Callable[..., Mapping[str, Any] | None], graph: GraphLike, **options: Any
+    ) -> Mapping[str, Any] | None:
+        """Call a kernel that reads targets alone; see :mod:`dromos.places.stream.target_kernels`."""
         stored = _stored(graph)
-        needed = BYTES_PER_VERTEX * stored.num_vertices
-        with self._feed_of_targets(stored, needed) as (feed, offsets):
-            label, steps = components(
-                feed, offsets, graph_types(stored).id,
-                symmetric=stored.symmetric, threads=getattr(self._host, "threads", None),
-            )  # fmt: skip
-        return {"label": label, "steps": steps}
-
-    def _cores(self, graph: GraphLike, progress: Callable[[int, int], None] | None = None) -> Mapping[str, Any]:
-        stored, threads = _stored(graph), getattr(self._host, "threads", None)
-        needed = core_bytes(stored.row_offsets(stored._prefix), graph_types(stored).id.itemsize, threads)
-        with self._feed_of_targets(stored, needed) as (feed, offsets):
-            core, steps = cores(feed, offsets, threads=threads, progress=progress)
-        return {"core": core, "steps": steps}
-
-    @contextmanager
-    def _feed_of_targets(self, stored: StoredGraph, needed: int) -> Iterator[tuple[PageFeed, Array]]:
-        """The pages of a graph's targets and its row offsets, for a kernel that holds ``needed`` bytes beside them."""
-        self._uses(self._host)
-        stored.make_room()
-        rows = stored.paged_rows(stored._prefix, weights=False, page_bytes=self.page_bytes)
-        memory = available_memory() // 2 if self.memory is None else self.memory
+        reader = TargetReader(
+            stored, self._threads, memory=self.memory, page_bytes=self.page_bytes, opener=self.opener,
+            beside=self._beside, answer=self._answer,
+        )  # fmt: skip
         with self._named_budget():
-            plan = plan_memory(memory, needed + self._beside, stored.held_bytes(), [rows], answer=self._answer)
-        offsets = stored.row_offsets(stored._prefix)
-        pager = Pager(self.opener(stored.origin), plan.room)
-        try:
-            feed = PageFeed(pager, {"push": rows}, {"push": offsets})
-            release_compiler_pages()
-            yield feed, offsets
-        finally:
-            pager.close()
-            release_compiler_pages()
+            found = kernel(reader, **options)
+        if found is not None:
+            self._uses(self._host)
+        return found
 
     def arc_slices(self, graph: GraphLike, held: int) -> Iterator[GraphSlice]:
         """Yield all arcs of a stored graph in slices, leaving room for ``held`` bytes of the caller."""
@@ -254,10 +235,21 @@ class StreamEngine:
         return partial(self._operate, name) if name in OPERATORS and name not in HOLDING else None
 
     def _operate(
-        self, name: str, graph: GraphLike, *, directed: bool = False, weighted: bool = False, **options: Any
+        self,
+        name: str,
+        graph: GraphLike,
+        *,
+        directed: bool = False,
+        weighted: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+        **options: Any,
     ) -> Mapping[str, Any]:
-        self._uses(self._host)
+        if name == "triangles" and self._host.name == "cpu":
+            counted = self._of_targets(triangles_of, graph, progress=progress)
+            if counted is not None:
+                return counted
         stored = _stored(graph)
+        self._uses(self._host)
         stored.make_room()
         with self._named_budget():
             rows, plan, room = self._room_of(name, stored, directed=directed, weighted=weighted)
@@ -292,7 +284,7 @@ class StreamEngine:
         memory = available_memory() // 2 if self.memory is None else self.memory
         degrees = [stored.out_degree, stored.in_degree] if directed else [stored.out_degree]
         longest = sum(int(degree.max(initial=0)) for degree in degrees)
-        threads = num_threads(getattr(self._host, "threads", None))
+        threads = num_threads(self._threads)
         n, leaf, weighing, by_edge = stored.num_vertices, self._host.name, name in WEIGHING, name in BY_EDGE
         answer = by_edge_bytes(stored.num_edges, graph_types(stored).id.itemsize) if by_edge else self._answer
 
