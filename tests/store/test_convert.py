@@ -113,6 +113,17 @@ def test_a_store_gives_the_store_that_reading_it_gives(
     assert out.read_bytes() == expected.read_bytes()
 
 
+def test_a_graph_without_edges_keeps_its_weights(tmp_path: Path) -> None:
+    none = np.empty(0, np.int64)
+    dr.Graph.from_edges(none, none, np.empty(0, np.float64), num_vertices=5).write(tmp_path / "given.drm")
+    (tmp_path / "given.mtx").write_text("%%MatrixMarket matrix coordinate real general\n5 5 0\n")
+    for given in (tmp_path / "given.drm", tmp_path / "given.mtx"):
+        convert(given, tmp_path / "disk.drm", memory=MEMORY, weighted=True)
+        dr.read(given).write(tmp_path / "memory.drm")
+        assert (tmp_path / "disk.drm").read_bytes() == (tmp_path / "memory.drm").read_bytes()
+        assert load(tmp_path / "disk.drm").weights is not None
+
+
 def test_a_striped_store_becomes_one_file(tmp_path: Path) -> None:
     graph = dr.Graph.from_edges(*_edges())
     graph.write(tmp_path / "whole.drm")
