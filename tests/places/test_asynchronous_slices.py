@@ -166,3 +166,16 @@ def test_distances_from_disk_take_fewer_passes(tmp_path: FilePath) -> None:
     limited = dr.sssp(file, source, device="cpu", memory="4M", path="sync-pull-dd")
     assert found.trace.read < 0.6 * limited.trace.read
     assert "async-pull-dd" in found.trace.paths
+
+
+def test_labels_of_a_directed_graph_are_pushed(tmp_path: FilePath) -> None:
+    """Pulls would read the in-rows as well, and news travels along the rows of a push just as far."""
+    rng = np.random.default_rng(8)
+    graph = Graph.from_edges(*rng.integers(0, 2000, (2, 100_000)), num_vertices=2000, directed=True)
+    file, program = stored(graph, tmp_path, transpose=True), programs.Components()
+    found = dr.run(program, file, device="cpu", memory="4M")
+    np.testing.assert_array_equal(found["label"], dr.run(program, graph, device="numpy")["label"])
+    assert set(found.trace.paths) <= {"async-push-td", "async-push-dd"}
+    assert found.trace.read <= 1.1 * dr.run(program, file, device="cpu", memory="4M", path="async-push-dd").trace.read
+    limited = dr.run(program, file, device="cpu", memory="4M", max_iter=1)
+    assert set(limited.trace.paths) == {"sync-pull-td"}

@@ -96,6 +96,7 @@ def test_errors_name_the_input_and_leave_nothing_behind(tmp_path: Path) -> None:
         {"dedupe": True, "drop_self_loops": True},
         {"directed": True},
         {"directed": False, "keep_parallel": True},
+        {"directed": True, "symmetrize": True},
         {"weighted": False},
     ],
 )
@@ -111,6 +112,25 @@ def test_a_store_gives_the_store_that_reading_it_gives(
     convert(given, out, memory=8 << 20, transpose=True, compress=True, **options)
     dr.read(given, **options).write(expected, transpose=True, compress=True)
     assert out.read_bytes() == expected.read_bytes()
+
+
+def test_a_graph_without_edges_keeps_its_weights(tmp_path: Path) -> None:
+    none = np.empty(0, np.int64)
+    dr.Graph.from_edges(none, none, np.empty(0, np.float64), num_vertices=5).write(tmp_path / "given.drm")
+    (tmp_path / "given.mtx").write_text("%%MatrixMarket matrix coordinate real general\n5 5 0\n")
+    for given in (tmp_path / "given.drm", tmp_path / "given.mtx"):
+        convert(given, tmp_path / "disk.drm", memory=MEMORY, weighted=True)
+        dr.read(given).write(tmp_path / "memory.drm")
+        assert (tmp_path / "disk.drm").read_bytes() == (tmp_path / "memory.drm").read_bytes()
+        assert load(tmp_path / "disk.drm").weights is not None
+
+
+def test_an_undirected_graph_read_as_directed_and_symmetrized_is_itself(tmp_path: Path) -> None:
+    graph = dr.Graph.from_edges(*_edges(), directed=False)
+    graph.write(tmp_path / "given.drm")
+    assert dr.read(tmp_path / "given.drm", directed=True, symmetrize=True) == graph
+    twice = dr.read(tmp_path / "given.drm", directed=True, symmetrize=True, keep_parallel=True)
+    assert twice.num_arcs == 2 * graph.num_arcs - graph.num_self_loops
 
 
 def test_a_striped_store_becomes_one_file(tmp_path: Path) -> None:

@@ -173,7 +173,8 @@ def _rebuilt(
         return graph, False
     edges: tuple[Any, ...] = graph.edges(arcs=bool(directed))
     mirror = build["symmetrize"] or (build["symmetrize"] is None and directed is False)
-    merged = bool(graph.directed and mirror and not keep_parallel and graph.num_arcs and graph.symmetric)
+    both = graph.directed or directed  # whether `edges` has the arcs of both directions, if every edge has its reverse
+    merged = bool(both and mirror and not keep_parallel and graph.num_arcs and graph.symmetric)
     if merged:
         edges = one_direction(*edges)
     result = Graph.from_edges(

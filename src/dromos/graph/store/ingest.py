@@ -123,6 +123,8 @@ class _Intake:
         self._budget.check_block(sum(column.nbytes for column in block if column is not None))
         if len(block.src) != len(block.dst) or (weight is not None and len(weight) != len(block.src)):
             raise GraphDataError("the columns of source ids, target ids and weights are not equally long")
+        if weight is not None and not len(weight):  # a graph without edges may have weights all the same
+            self._note_weights(weight)
         step = self._budget.frame_edges
         for begin in range(0, len(block.src), step):
             part = slice(begin, begin + step)
@@ -139,18 +141,21 @@ class _Intake:
                 self.texts = _TextIds(self._budget.table_bytes)
             src, dst = self.texts.encode_sources(src), self.texts.encode(dst)
         low, high = min(int(src.min()), int(dst.min())), max(int(src.max()), int(dst.max()))
-        if facts.count and (weight is None) != (self._weights is None):
+        if (facts.count or self._weights is not None) and (weight is None) != (self._weights is None):
             raise GraphDataError("some edges have a weight and some have none; give all or none")
         facts.low, facts.high = (min(facts.low, low), max(facts.high, high)) if facts.count else (low, high)
         if weight is not None:
-            self._weights = self._weights or _WeightType()
-            self._weights.take(weight, facts.count)
-            facts.weight_type = self._weights.chosen().name
+            self._note_weights(weight)
         if self.reverses is not None:
             self.reverses.take(src, dst, weight)
         dtype = np.dtype(np.int32 if low >= -(2**31) and high < 2**31 else np.int64)
         self._raw.append(src.astype(dtype, copy=False), dst.astype(dtype, copy=False), weight)
         facts.count += len(src)
+
+    def _note_weights(self, weight: Array) -> None:
+        self._weights = self._weights or _WeightType()
+        self._weights.take(weight, self.facts.count)
+        self.facts.weight_type = self._weights.chosen().name
 
 
 class _WeightType:
@@ -163,7 +168,7 @@ class _WeightType:
     def take(self, weight: Array, count: int) -> None:
         if weight.dtype.kind == "f" and np.isnan(weight).any():
             raise GraphDataError(f"the weight of edge {count + int(np.argmax(np.isnan(weight)))} is not a number (NaN)")
-        if weight.dtype.kind in "iu":
+        if weight.dtype.kind in "iu" and len(weight):
             self._extremes = [min(self._extremes[0], int(weight.min())), max(self._extremes[1], int(weight.max()))]
         self._dtype = weight.dtype if self._dtype is None else np.result_type(self._dtype, weight.dtype)
 

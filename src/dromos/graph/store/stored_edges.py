@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+import numpy as np
+
 from dromos.dtypes import Array
 from dromos.errors import ResourceError
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Progress
@@ -49,6 +51,9 @@ def stored_edges(
 
 def _blocks(graph: StoredGraph, budget: Budget, once: bool, progress: Progress) -> Iterator[EdgeBlock]:
     done = 0
+    if not graph.num_arcs and graph.weights is not None:  # no block below tells the type of the weights
+        ids = np.empty(0, np.int32)
+        yield EdgeBlock(ids, ids, np.empty(0, graph.weights.dtype))
     for block in graph.arc_blocks(budget.frame_edges, budget.memory):
         yield EdgeBlock(*(one_direction(*block) if once else block))
         done += len(block[0])

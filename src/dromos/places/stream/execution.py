@@ -38,9 +38,19 @@ class StreamExecution(PlacedExecution):
         super().__init__(program, graph, types, [part], [feed], CopyExchange())
         if "pull" not in feed.directions and not (self.ir.edge_fields or self.ir.edge_params):
             self.caps = replace(self.caps, why_no_others=f"{self.caps.why_no_others}: {graph.why_no_transpose}")
-        self.caps = replace(self.caps, constants=_CONSTANTS)
+        self.caps = replace(self.caps, constants=_CONSTANTS, dominated=(*self.caps.dominated, *self._paths_to_avoid()))
         self._both = {path.direction for path in self.caps.paths} == {"push", "pull"}
         self.stats = self._with_bytes(self.stats, 0)
+
+    def _paths_to_avoid(self) -> tuple[Path, ...]:
+        """For an iterative program on a directed graph: all but the pushes that apply messages at once.
+
+        News travels along the rows of such a push as it does along those of a pull, and pulls would read other rows.
+        """
+        alike = self.caps.in_place and self.caps.kind == "iterative" and self.analysis.wants is None
+        if not alike or self.feed.rows_serve_both:
+            return ()
+        return tuple(path for path in self.caps.paths if path.direction == "pull" or path.sync == "sync")
 
     def restore(self, saved: Saved, stats: Stats) -> None:
         """See :class:`dromos.engines.saving.ResumableExecution`."""
