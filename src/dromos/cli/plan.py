@@ -34,6 +34,7 @@ def plan(
     from dromos.algorithms.costs import PREDICTABLE, cost_of
     from dromos.graph.formats import read
     from dromos.graph.store import open_store
+    from dromos.graph.store.striped import is_striped_file
     from dromos.graph.summary import human_bytes
     from dromos.runner.devices import why_chosen
     from dromos.runner.prediction import chosen, predictions, require_model
@@ -48,7 +49,7 @@ def plan(
     budget = None if memory is None else parse_size(memory)
     cost = cost_of(name)
     with work(f"reading {graph.name}", then="building the graph") as progress:
-        striped = _is_striped(graph)
+        striped = is_striped_file(graph)
         found = open_store(graph) if striped else read(graph, progress=progress)  # a store is only mapped
     with work("measuring this machine"):
         rows = predictions(found, cost, budget, device)
@@ -83,13 +84,3 @@ def _duration(seconds: float) -> str:
     if seconds < 1e-6:
         return "under 0.001 ms"
     return f"{seconds * 1e3:.2g} ms" if seconds < 0.1 else f"{seconds:.2g} s" if seconds < 10 else f"{seconds:,.0f} s"
-
-
-def _is_striped(graph: Path) -> bool:
-    """Whether the file is the list of the files of a striped store."""
-    from dromos.graph.store.striped import is_striped
-
-    if not graph.is_file():
-        return False  # reading it says what is wrong
-    with open(graph, "rb") as file:
-        return is_striped(file.read(64))
