@@ -28,6 +28,9 @@ def plan(
     memory: Annotated[
         str | None, typer.Option(help=r"Memory that a run may use, such as 2G \[default: what is free]")
     ] = None,
+    host_memory: Annotated[
+        str | None, typer.Option(help="With --device cuda: memory of the host that a run from disk may use.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Predict the memory and time of an algorithm in memory, from disk and on a GPU, without running it."""
@@ -47,15 +50,17 @@ def plan(
         )
     require_model(device)
     budget = None if memory is None else parse_size(memory)
+    on_host = None if host_memory is None else parse_size(host_memory)
     cost = cost_of(name)
     with work(f"reading {graph.name}", then="building the graph") as progress:
         striped = is_striped_file(graph)
-        found = open_store(graph) if striped else read(graph, progress=progress)  # a store is only mapped
+        opened = striped or on_host is not None
+        found = open_store(graph) if opened else read(graph, progress=progress)  # a store is only mapped
+    taken, reason = chosen(found, budget, device, on_host), why_chosen(device, found, budget)
     with work("measuring this machine"):
-        rows = predictions(found, cost, budget, device)
+        rows = predictions(found, cost, budget, device, on_host)
     if striped:  # it cannot be mapped
         rows = [row for row in rows if row.engine != "cpu"]
-    taken, reason = chosen(found, budget, device), why_chosen(device, found, budget)
     if json:
         places = [asdict(row) | {"taken": row.engine == taken} for row in rows]
         told = {"device": device, "takes": taken, "reason": reason, "auto": chosen(found, budget)}
