@@ -233,7 +233,7 @@ def test_a_process_ends_with_the_code_of_its_trouble(dromos_process: Run, words:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_conversion_leaves_nothing_half_written(tmp_path: Path, sent: signal.Signals) -> None:
     # A pipe as input: the conversion waits in the middle of its work until it is interrupted.
     code = f"""
