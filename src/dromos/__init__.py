@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from dromos._version import __version__
 from dromos.errors import DromosError, DromosWarning
-from dromos.graph import Graph, Labels
 
 if TYPE_CHECKING:
     from dromos.algorithms.all_pairs import all_pairs
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
     from dromos.algorithms.transitivity import transitivity
     from dromos.algorithms.triangles import triangles
     from dromos.algorithms.truss_numbers import truss_numbers
-    from dromos.graph import generators
+    from dromos.graph import Graph, Labels, generators
     from dromos.graph.formats import read, write
     from dromos.graph.store.stored import StoredGraph
     from dromos.graph.store.stored import open_store as open
@@ -212,6 +211,7 @@ logging.getLogger("dromos").addHandler(logging.NullHandler())  # a library is qu
 
 # The other names are imported when first used, so that `import dromos` stays quick; the first module that has one wins.
 _LAZY = (
+    "dromos.graph",
     "dromos.graph.formats",
     "dromos.program",
     "dromos.runner",

@@ -20,14 +20,16 @@ class TypedSize(int):
     text: str
 
 
-def as_bytes(size: int | str, name: str = "memory") -> int:
-    """A number of bytes: a whole number, or text such as ``512M``, ``2GB`` or ``1.5GiB`` (units of 1024).
+def as_bytes(size: int | float | str, name: str = "memory") -> int:
+    """A number of bytes: a whole number (also ``4e9``), or text such as ``512M``, ``2GB``, ``1.5GiB`` (units of 1024).
 
-    >>> as_bytes("2G"), as_bytes(4096)
-    (2147483648, 4096)
+    >>> as_bytes("2G"), as_bytes(4096), as_bytes(4e9)
+    (2147483648, 4096, 4000000000)
     """
     if isinstance(size, TypedSize):
         return size
+    if isinstance(size, float) and size.is_integer():  # as in memory=4e9
+        size = int(size)
     number = _typed_bytes(size) if isinstance(size, str) else whole_number(size) or 0
     if not 1 <= number <= _MOST:
         raise InvalidArgumentError(f"{name}={size!r} is not a size; write it like '512M' or '2G', or a number of bytes")

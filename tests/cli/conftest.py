@@ -44,9 +44,10 @@ def dromos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
                 code = done.code
         return subprocess.CompletedProcess(arguments, int(code or 0), said.getvalue(), told.getvalue())
 
-    handler = signal.getsignal(signal.SIGTERM)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     yield run
-    signal.signal(signal.SIGTERM, handler)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

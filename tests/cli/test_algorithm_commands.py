@@ -50,6 +50,7 @@ def call(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DROMOS_DEVICE", "reference")
     dr.Graph.from_edges([0, 0, 1, 3], [1, 2, 2, 0], [4, 9, 3, 1]).write("g.drm")
+    Path("sparse.txt").write_text("7 4000000000000\n")
     Path("names.csv").write_text("src,dst\nada,bob\nbob,eve\neve,ada\nada,zoe\n")
     dr.generators.complete(4).write("k4.drm")
     dr.generators.complete(4).write("k4.npz", allow_loss=True)
@@ -135,6 +136,13 @@ def test_pages_are_dealt_over_devices(call, deal):
         (("bfs", "g.drm", "--source", 0, "--memory", "64M", "--deal", "pages"), "leave --deal out"),
         (("bfs", "g.drm", "--source", 0, "--host-memory", "1G"), "--host-memory 1G is for a graph on disk on a GPU"),
         (("bfs", "g.drm", "--source", 0, "--host-memory", "1G", "--verify"), "leave --host-memory out"),
+        (("bfs", "g.drm", "--source", 0, "--host-memory", "1G"), "GPU: use --device cuda; on the CPU, --memory is"),
+        (("bfs", "k4.npz", "--source", 0, "--memory", "1G"), "k4.drm` (this is not a Dromos store: it does not begin "),
+        (("convert", "g.drm", "out.drm", "--memory", "64M", "--src", "a"), "the format 'drm' has no option 'src'"),
+        (
+            ("convert", "sparse.txt", "out.drm", "--memory", "64M", "--ids", "dense"),
+            "are sparse names, give --ids names",
+        ),
         (("convert", "k4.npz", "out.drm", "--memory", "64M", "--transpose"), "leave --memory out, or take the list"),
         (("bfs", "g.drm", "--source", 0, "--memory", "64M", "--format", "csv"), "--format csv is another format"),
         (("core-numbers", "loop.drm", "--memory", "64M"), "sets a budget for it), or leave --memory out"),

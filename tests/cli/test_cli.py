@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,9 @@ from dromos.cli import advice, app
 
 from .conftest import Run
 
-DATA = Path(__file__).parent.parent / "data"
+ROOT = Path(__file__).parent.parent
+DATA = ROOT / "data"
+COMMAND: str = tomllib.loads((ROOT.parent / "pyproject.toml").read_text())["project"]["scripts"]["dromos"]
 
 
 def test_the_package_can_be_run_as_a_module(dromos):
@@ -230,7 +233,7 @@ def test_a_process_ends_with_the_code_of_its_trouble(dromos_process: Run, words:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_conversion_leaves_nothing_half_written(tmp_path: Path, sent: signal.Signals) -> None:
     # A pipe as input: the conversion waits in the middle of its work until it is interrupted.
     code = f"""
@@ -257,6 +260,36 @@ main()
         child.communicate(timeout=60)
     assert child.returncode == (130 if sent == signal.SIGINT else 128 + sent)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("imported", ["dromos.cli", "numpy", "dromos.algorithms.bfs"])
+def test_ctrl_c_while_the_command_is_imported_ends_it_quietly(imported: str) -> None:
+    code = f"""
+import signal, sys
+class Stop:
+    def find_spec(self, name, *others):
+        if name == {imported!r}:
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Stop())
+from {COMMAND.partition(":")[0]} import {COMMAND.partition(":")[2]} as command
+command()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_the_command_leaves_signals_as_it_found_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dromos import __main__, cli
+
+    found: list[object] = []
+    monkeypatch.setattr(cli, "main", lambda: found.append(signal.getsignal(signal.SIGINT)))
+    for handler in (signal.default_int_handler, signal.SIG_IGN):
+        previous = signal.signal(signal.SIGINT, handler)
+        try:
+            __main__.main()
+        finally:
+            signal.signal(signal.SIGINT, previous)
+        assert found.pop() is handler
 
 
 def test_an_error_before_mpi_is_started_names_the_rank(dromos: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import logging
 from pathlib import Path
 
 import numpy as np
@@ -302,3 +303,24 @@ class TestCsv:
 def rows(graph: Graph) -> list:
     table = graph.to_arrow().to_pylist()
     return sorted(table, key=lambda row: [str(value) for value in row.values()])
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.feather"])
+@pytest.mark.parametrize(
+    ("columns", "named", "told"),
+    [
+        (("when", "who", "whom", "times"), {}, "columns when, who; not read: whom, times"),
+        (("src", "dst", "times"), {}, "columns src, dst; not read: times"),
+        (("when", "who", "whom"), {"src": "who", "dst": "whom"}, None),
+        (("who", "whom", "weight"), {}, None),
+    ],
+)
+def test_columns_that_are_not_read_are_told_of(name, columns, named, told, tmp_path, caplog):
+    table = pa.table({column: [number, number + 1] for number, column in enumerate(columns)})
+    write = {"csv": pa.csv.write_csv, "parquet": pq.write_table, "feather": pa.feather.write_feather}
+    write[name.partition(".")[2]](table, tmp_path / name)
+    with caplog.at_level(logging.INFO, logger="dromos.read"):
+        dr.read(tmp_path / name, **named)
+    said = [record.getMessage() for record in caplog.records if "not read" in record.getMessage()]
+    assert len(said) == (told is not None)
+    assert all(told in text and "src=, dst= and weight= choose columns" in text for text in said)

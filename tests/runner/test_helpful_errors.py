@@ -138,12 +138,13 @@ def test_the_command_line_speaks_of_options(tmp_path, monkeypatch, capsys):
         (("convert", "g.drm", "g.what"), "--to"),
     ):
         monkeypatch.setattr(sys, "argv", ["dromos", *words])
-        before = signal.getsignal(signal.SIGTERM)
+        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
         try:
             with pytest.raises(SystemExit):
                 main()
         finally:
-            signal.signal(signal.SIGTERM, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
         told = " ".join(capsys.readouterr().err.split())
         assert said in told
         assert "=" not in told, told

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import dromos as dr
 from dromos.algorithms.costs import cost_of
 from dromos.cli import app
+from dromos.cli.advice import in_options
 from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import DeviceError, InvalidArgumentError
 from dromos.graph.store import stripe_store
@@ -58,15 +59,13 @@ def test_a_small_budget_makes_the_disk_the_bound(tmp_path: Path) -> None:
     assert by_place(prediction.predictions(stored, cost_of("bfs"), state - 1))["cpu, from disk"].seconds is None
 
 
-def test_a_gpu_reads_from_disk_what_has_no_room_on_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_reads_from_disk_what_has_no_room_on_the_host(tmp_path: Path) -> None:
     graph = dr.generators.rmat(10, 8, seed=1)
     dr.write(graph, tmp_path / "g.drm")
     arcs = 4 * graph.num_arcs
-    monkeypatch.setattr(prediction.sizes, "available_memory", lambda: arcs // 2)
-    for on, note in ((dr.open(tmp_path / "g.drm"), ""), (graph, "the graph is not in a .drm file")):
-        row = prediction._on_gpu_from_disk(on, 5.0, 0.0, 1 << 20, arcs // 4, 3 * arcs // 4)
-        assert (row.place, row.engine, row.note) == ("cuda, from disk", "cuda, streamed", note)
-        assert 'device="cuda", memory="1048576"' in row.how
+    for on, note in ((dr.open(tmp_path / "g.drm"), ""), (graph, prediction._NO_STORE)):
+        row = prediction._on_gpu_from_disk(on, 5.0, 0.0, "how", arcs // 4, 3 * arcs // 4, arcs // 4)
+        assert (row.place, row.engine, row.note, row.how) == ("cuda, from disk", "cuda, streamed", note, "how")
         read = (arcs + 5 * (3 * arcs // 4 - arcs // 4)) / 1e6  # the whole file once, then what neither of them keeps
         assert row.seconds == (None if note else pytest.approx(read))
 
@@ -104,8 +103,8 @@ def test_a_gpu_takes_arcs_for_which_it_has_no_room_over_the_link(
     monkeypatch.setattr("dromos.engines.cuda.link_rates.link_rates", lambda: LinkRates(1e10, pages, 1e9))
     graph = dr.generators.rmat(10, 8, seed=1)
     arcs = 4 * graph.num_arcs
-    state = by_place(list(prediction._on_gpu(graph, 2.0, 1)))["cuda"].memory
-    (row,) = prediction._on_gpu(graph, 2.0, state + arcs // 4)
+    state = by_place(list(prediction._on_gpu(graph, 2.0, 1, None)))["cuda"].memory
+    (row,) = prediction._on_gpu(graph, 2.0, state + arcs // 4, None)
     assert row.place == f"cuda, 25% of the arcs on the device, the others {told}"
     assert row.moved == arcs - arcs // 4
     rate = max(1e10, pages)
@@ -199,6 +198,33 @@ def test_the_command_shows_the_places_of_a_gpu(tmp_path: Path, monkeypatch: pyte
     (part,) = planned(file, "bfs", "--device", "cuda", "--memory", "30k")["places"]
     assert part["place"].startswith("cuda, ")
     assert part["taken"]
+
+
+def test_the_command_shows_what_a_gpu_reads_from_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = str(tmp_path / "g.drm")
+    graph = dr.generators.rmat(8, 8, seed=1)
+    dr.write(graph, file)
+    refused = CliRunner().invoke(app, ["plan", file, "bfs", "--host-memory", "1G"])
+    assert "--host-memory 1G is for a graph on disk on a GPU: use --device cuda;" in in_options(str(refused.exception))
+    monkeypatch.setattr("dromos.engines.cuda.availability.why_unavailable", lambda: "")
+    monkeypatch.setattr("dromos.engines.cuda.link_rates.link_rates", lambda: LinkRates(1e10, 1e10, 1e9))
+    asked: list[Any] = []
+    monkeypatch.setattr(
+        prediction, "engine_for", lambda *_, **how: asked.append(how.get("host_memory")) or Named("cuda, streamed")
+    )
+    budgets = ("--device", "cuda", "--memory", "21k", "--host-memory")
+    moved = []
+    for size in ("1k", "3k"):
+        (row,) = planned(file, "bfs", *budgets, size)["places"]
+        assert (row["place"], row["taken"]) == ("cuda, from disk", True)
+        assert row["how"] == f'dr.open(path), device="cuda", memory="21k", host_memory="{size}"'
+        assert asked[-2] == int(size[0]) << 10
+        moved.append(row["moved"])
+    assert moved[0] - moved[1] == 2048  # what the host keeps is not read again
+    (row,) = planned(file, "bfs", *budgets, "1G")["places"]
+    assert row["place"].startswith("cuda, ")
+    assert "disk" not in row["place"]
+    assert row["how"].endswith('host_memory="1G"')
 
 
 @pytest.mark.parametrize(

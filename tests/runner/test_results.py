@@ -122,6 +122,12 @@ def test_a_repr_tells_sizes_iterations_time_and_path(result):
     assert "3 iterations in 4 s, 3.5 s of it compiling, on reference" in repr(result)
 
 
+def test_a_repr_shows_the_first_of_many_numbers():
+    values = {"groups": [1 / 3] * 2_000, "few": [2.0, 1 / 3]}
+    text = repr(Result("some", dr.generators.path(3), {}, values=values))
+    assert "groups=[0.333333, 0.333333, 0.333333, … 2,000 in all], few=[2, 0.333333];" in text
+
+
 def test_only_algorithms_have_verifiers():
     with pytest.raises(InvalidArgumentError, match="has no verifier"):
         dr.run(BFS(source=0), dr.generators.path(3), device="reference").verify()

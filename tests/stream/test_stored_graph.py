@@ -126,3 +126,30 @@ def test_damaged_offsets_are_refused_when_they_are_read(tmp_path: Path) -> None:
 def test_checksums_are_for_pieces_that_divide_what_is_written_at_once(tmp_path: Path, chunk: int) -> None:
     with pytest.raises(InvalidArgumentError, match="divisor"):
         stored(random_graph(1), tmp_path, chunk_bytes=chunk)
+
+
+@pytest.mark.parametrize(
+    ("names", "kind"), [(None, ""), ([5, 70, 9], ", int labels"), (["a", "b", "c"], ", str labels")]
+)
+def test_its_repr_tells_of_labels_without_reading_them(names: list[int] | None, kind: str, tmp_path: Path) -> None:
+    graph = dr.Graph.from_edges(names or [0, 1, 2], np.roll(names or [0, 1, 2], 1), labels=names is not None)
+    dr.write(graph, tmp_path / "g.drm")
+    file = dr.open(tmp_path / "g.drm")
+    assert repr(file).startswith(f"<StoredGraph: 3 vertices, 3 edges, directed{kind}; ")
+    assert "labels" not in file.held_bytes()
+
+
+def test_a_budget_of_more_than_the_addresses_of_a_process_is_enough(tmp_path: Path) -> None:
+    graph = dr.generators.rmat(10, seed=1)
+    dr.write(graph, tmp_path / "g.drm")
+    found = dr.bfs(dr.open(tmp_path / "g.drm"), 1, memory="4000000T")
+    assert "pull" in str(found.trace.paths)  # a pull keeps rows for later ones
+    np.testing.assert_array_equal(found.level, dr.bfs(graph, 1).level)
+
+
+def test_a_budget_may_be_a_whole_float(tmp_path: Path) -> None:
+    file = stored(random_graph(1), tmp_path)
+    assert (dr.bfs(file, 1, memory=64e6, device="numpy").level == dr.bfs(file, 1, memory="64M").level).all()
+    for size in (0.5, 1.5e6 + 0.5, float("nan"), float("inf"), 0.0, -4e9):
+        with pytest.raises(InvalidArgumentError, match="is not a size"):
+            dr.bfs(file, 1, memory=size, device="numpy")

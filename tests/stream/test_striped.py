@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 
 import dromos as dr
 from dromos.cli import app
+from dromos.cli.advice import in_options
 from dromos.errors import CorruptFileError, FileError, InvalidArgumentError, UnsupportedFormatError
 from dromos.graph.store import stripe_store
 from tests.stream.stores import PAGE, random_graph, stored
@@ -117,3 +119,48 @@ def test_the_command_line_makes_one(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert dr.open(out).num_arcs == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "edges.el", "out.drm"]
+
+
+def test_replacing_a_striped_store_removes_the_old_stripes_and_nothing_else(tmp_path: Path) -> None:
+    path = striped(random_graph(3), tmp_path)
+    folders = sorted(tmp_path.glob("disk*"))
+    kept, old = folders[0] / "kept.stripe", parts_of(tmp_path)
+    kept.write_text("of somebody else")
+    whole = Path(stored(random_graph(4), tmp_path).origin.path)
+    stripe_store(whole, path, folders[:2])
+    new = sorted(set(parts_of(tmp_path)) - {kept})
+    assert len(new) == 2
+    assert not set(new) & set(old)
+    stripe_store(whole, path, folders[:2])  # the same store: its stripes have the same names
+    assert sorted(set(parts_of(tmp_path)) - {kept}) == new
+    assert CliRunner().invoke(app, ["convert", str(whole), str(path)]).exit_code == 0  # now it is one file
+    assert parts_of(tmp_path) == [kept]
+    assert dr.read(path) == random_graph(4)
+
+
+def test_info_of_a_striped_store_is_that_of_a_whole_one_and_writes_nothing(tmp_path: Path) -> None:
+    src, dst = np.random.default_rng(1).integers(0, 300, (2, 200))
+    graph = dr.Graph.from_edges(src, dst, num_vertices=400)
+    dr.write(graph, tmp_path / "whole.drm")
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    stripe_store(tmp_path / "whole.drm", tmp_path / "striped.drm", [tmp_path / "a", tmp_path / "b"])
+    path = tmp_path / "striped.drm"
+    before = sorted(tmp_path.rglob("*"))
+    told = [
+        json.loads(CliRunner().invoke(app, ["info", str(file), "--json"]).stdout)
+        for file in (tmp_path / "whole.drm", path)
+    ]
+    assert told[1]["isolated_vertices"] == told[0]["isolated_vertices"] > 0
+    assert [facts.keys() for facts in told] == [told[0].keys()] * 2
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_what_cannot_stream_a_striped_store_does_not_advise_to(tmp_path: Path) -> None:
+    path = striped(random_graph(3), tmp_path)
+    for command, advice in (
+        ("verify", "in one file; make one file"),
+        ("degree-distribution", "give --memory, or make"),
+    ):
+        done = CliRunner().invoke(app, [command, str(path)])
+        assert advice in in_options(str(done.exception))

@@ -82,6 +82,8 @@ def _options(
 def main() -> None:
     """Run the command line and exit with its code."""
     signal.signal(signal.SIGTERM, _terminate)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # a terminal that is closed; nohup ignores it
+        signal.signal(signal.SIGHUP, _terminate)
     try:
         app()
     except KeyboardInterrupt:

@@ -23,6 +23,11 @@ _OF_CONVERT: Final = ("extra_columns", "header", "ids", "weight_dtype")
 _READ: Final = re.compile(r"\buse dr\.read\(path\)(?!, or graph)")
 """Advice to read a graph into memory, unless the message itself goes on to say it for the command line."""
 
+_OPEN: Final = re.compile(
+    r"\buse dr\.open\(path\), which reads it in pages \(on the command line: give --memory\), or "
+)
+"""Advice to stream a store, which only some commands can do."""
+
 _options: dict[str, Any] = {}
 """The parameters of the command that runs, by the names that Python knows them by."""
 
@@ -38,6 +43,9 @@ def in_options(text: str) -> str:
     text = _LEFT_OUT.sub(lambda match: _WORD.sub(_named, match[0]), text)
     if "memory" in _options:
         text = _READ.sub("leave --memory out", text)
+    if _options:
+        text = text.replace(" and dr.open(path);", ";")
+        text = _OPEN.sub("give --memory, or " if "memory" in _options else "", text)
     return _BARE.sub(_named, _KEYWORD.sub(_as_option, text))
 
 

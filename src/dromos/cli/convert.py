@@ -101,6 +101,7 @@ def convert(
     """Read a graph in one format and write it in another. OUT is replaced only once the new file is complete."""
     from dromos.graph import formats, store
     from dromos.graph.formats.files import require_folder
+    from dromos.graph.store.striped import without_old_stripes
 
     if source.exists() and target.exists() and source.samefile(target):
         raise InvalidArgumentError("IN and OUT are the same file; give OUT another name")
@@ -121,6 +122,10 @@ def convert(
     require_folder(target)
     if order not in ("input", "degree"):
         raise InvalidArgumentError(f"--order {order} is neither input nor degree")
+    if memory is not None and target_format.name != "drm":
+        raise InvalidArgumentError(
+            "--memory writes a .drm store; give OUT a name ending in .drm, and convert that file in a second step"
+        )
     if order != "input" and memory is not None:
         raise InvalidArgumentError("--order degree needs the graph in memory; leave --memory out")
     options: dict[str, Any] = {
@@ -141,27 +146,25 @@ def convert(
     chosen = {"transpose": transpose, "compress": compress}
     extra: dict[str, Any] = {name: True for name, wanted in chosen.items() if wanted}
     final, target = target, target.with_name(f".{target.stem}.whole.drm") if stripe else target
-    if memory is not None:
-        if target_format.name != "drm":
-            raise InvalidArgumentError(
-                "--memory writes a .drm store; give OUT a name ending in .drm, and convert that file in a second step"
-            )
-        with work(f"converting {source.name}") as progress:
-            store.convert(
-                source, target, memory=parse_size(memory), format=from_format, progress=progress, **options, **extra
-            )
-    else:
-        with work(f"reading {source.name}", then="building the graph") as progress:
-            graph = formats.read(source, format=from_format, progress=progress, **options)
-        if order == "degree":
-            graph = graph.relabel_by_degree(named=True).graph
-        with work(f"writing {target.name}") as progress:
-            formats.write(graph, target, format=to_format, allow_loss=allow_loss, progress=progress, **extra)
-    if stripe:
-        try:
-            with work(f"striping {final.name}") as progress:
-                store.stripe_store(target, final, stripe, progress=progress)
-        finally:
-            target.unlink(missing_ok=True)
+    with without_old_stripes(final):
+        if memory is not None:
+            with work(f"converting {source.name}") as progress:
+                store.convert(
+                    source, target, memory=parse_size(memory), format=from_format, progress=progress, **options, **extra
+                )
+        else:
+            with work(f"reading {source.name}", then="building the graph") as progress:
+                graph = formats.read(source, format=from_format, progress=progress, **options)
+            if order == "degree":
+                with work("ordering the vertices"):
+                    graph = graph.relabel_by_degree(named=True).graph
+            with work(f"writing {target.name}") as progress:
+                formats.write(graph, target, format=to_format, allow_loss=allow_loss, progress=progress, **extra)
+        if stripe:
+            try:
+                with work(f"striping {final.name}") as progress:
+                    store.stripe_store(target, final, stripe, progress=progress)
+            finally:
+                target.unlink(missing_ok=True)
     if err.is_terminal:
         err.print(f"wrote {final}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.table import Table
 
@@ -31,9 +30,12 @@ def info(
 ) -> None:
     """Show a graph's size, kind, degrees and the memory it needs."""
     from dromos.graph.formats import read
+    from dromos.graph.store import open_store
+    from dromos.graph.store.striped import is_striped_file
 
     with work(f"reading {graph.name}", then="building the graph") as progress:
-        loaded = read(graph, format=format, threads=threads, progress=progress)
+        striped = is_striped_file(graph)  # it cannot be mapped
+        loaded = open_store(graph) if striped else read(graph, format=format, threads=threads, progress=progress)
     stored = stored_form(loaded)
     if json:
         print_json(describe(loaded) | ({} if stored is None else {"store": stored}))
@@ -67,7 +69,7 @@ def describe(graph: Graph) -> dict[str, Any]:
         "weights": None if graph.weights is None else str(graph.weights.dtype),
         "labels": None if graph.labels is None else graph.labels.kind,
         "out_degree": {
-            "min": int(degrees.min(initial=np.iinfo(np.int64).max)) if len(degrees) else 0,
+            "min": int(degrees.min()) if len(degrees) else 0,
             "mean": float(degrees.mean()) if len(degrees) else 0.0,
             "max": int(degrees.max(initial=0)),
         },

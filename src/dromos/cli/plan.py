@@ -28,12 +28,16 @@ def plan(
     memory: Annotated[
         str | None, typer.Option(help=r"Memory that a run may use, such as 2G \[default: what is free]")
     ] = None,
+    host_memory: Annotated[
+        str | None, typer.Option(help="With --device cuda: memory of the host that a run from disk may use.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Predict the memory and time of an algorithm in memory, from disk and on a GPU, without running it."""
     from dromos.algorithms.costs import PREDICTABLE, cost_of
     from dromos.graph.formats import read
     from dromos.graph.store import open_store
+    from dromos.graph.store.striped import is_striped_file
     from dromos.graph.summary import human_bytes
     from dromos.runner.devices import why_chosen
     from dromos.runner.prediction import chosen, predictions, require_model
@@ -46,15 +50,17 @@ def plan(
         )
     require_model(device)
     budget = None if memory is None else parse_size(memory)
+    on_host = None if host_memory is None else parse_size(host_memory)
     cost = cost_of(name)
     with work(f"reading {graph.name}", then="building the graph") as progress:
-        striped = _is_striped(graph)
-        found = open_store(graph) if striped else read(graph, progress=progress)  # a store is only mapped
+        striped = is_striped_file(graph)
+        opened = striped or on_host is not None
+        found = open_store(graph) if opened else read(graph, progress=progress)  # a store is only mapped
+    taken, reason = chosen(found, budget, device, on_host), why_chosen(device, found, budget)
     with work("measuring this machine"):
-        rows = predictions(found, cost, budget, device)
+        rows = predictions(found, cost, budget, device, on_host)
     if striped:  # it cannot be mapped
         rows = [row for row in rows if row.engine != "cpu"]
-    taken, reason = chosen(found, budget, device), why_chosen(device, found, budget)
     if json:
         places = [asdict(row) | {"taken": row.engine == taken} for row in rows]
         told = {"device": device, "takes": taken, "reason": reason, "auto": chosen(found, budget)}
@@ -83,13 +89,3 @@ def _duration(seconds: float) -> str:
     if seconds < 1e-6:
         return "under 0.001 ms"
     return f"{seconds * 1e3:.2g} ms" if seconds < 0.1 else f"{seconds:.2g} s" if seconds < 10 else f"{seconds:,.0f} s"
-
-
-def _is_striped(graph: Path) -> bool:
-    """Whether the file is the list of the files of a striped store."""
-    from dromos.graph.store.striped import is_striped
-
-    if not graph.is_file():
-        return False  # reading it says what is wrong
-    with open(graph, "rb") as file:
-        return is_striped(file.read(64))

@@ -154,7 +154,7 @@ def open_on_disk(file: Path, format: str | None = None) -> Any:
     except UnsupportedFormatError as error:
         raise UnsupportedFormatError(
             f"--memory reads a .drm store; make one with `dromos convert --memory 2G {file.name} {file.stem}.drm` "
-            f"({error.message})",
+            f"({error.message.partition(';')[0]})",
             path=file,
         ) from None
 

@@ -59,6 +59,7 @@ _SORTING_PASSES: Final = 3.0  # the cost of sorting the arcs that stay, in passe
 _SPILLING_PASSES: Final = 1.3
 _SPILLED_PASS: Final = 1.4
 _SPILLED_BYTES: Final = 0.8
+_NO_STORE: Final = "the graph is not in a .drm file; make one with `dromos convert --memory 2G IN OUT.drm`"
 
 
 @dataclass(frozen=True)
@@ -86,23 +87,26 @@ class Prediction:
         return _ENGINES.get(self.place, self.place.partition(",")[0])
 
 
-def predictions(graph: Graph, cost: Cost, memory: int | None = None, device: str = "auto") -> list[Prediction]:
+def predictions(
+    graph: Graph, cost: Cost, memory: int | None = None, device: str = "auto", host_memory: int | None = None
+) -> list[Prediction]:
     """Every place of ``device``, the fastest first; with ``"auto"`` every place of the machine.
 
-    ``memory`` is what a run may take, on the device or, for a stream, on the host.
+    ``memory`` is what a run may take, on the device or, for a stream, on the host; ``host_memory`` what a run on a GPU
+    may take on the host.
     """
     places: Mapping[str, Callable[[], Iterable[Prediction]]] = {
         "cpu": lambda: _on_host(graph, cost, memory),
-        "cuda": lambda: _on_gpu(graph, cost.passes, memory),
+        "cuda": lambda: _on_gpu(graph, cost.passes, memory, host_memory),
         "cpu+cuda": lambda: [_on_both(graph, cost.split, memory)],
     }
     rows = [row for name, found in places.items() if device in ("auto", name) for row in found()]
     return sorted(rows, key=lambda row: (row.seconds is None, row.seconds or 0.0))
 
 
-def chosen(graph: Graph, memory: int | None = None, device: str = "auto") -> str:
+def chosen(graph: Graph, memory: int | None = None, device: str = "auto", host_memory: int | None = None) -> str:
     """The name of the engine that a run with these arguments uses."""
-    return engine_for(device, None, graph, memory=memory).name
+    return engine_for(device, None, graph, memory=memory, host_memory=host_memory).name
 
 
 def require_model(device: str) -> None:
@@ -129,7 +133,7 @@ def _on_host(graph: Graph, cost: Cost, memory: int | None) -> Iterator[Predictio
     budget = free // 2 if memory is None else memory
     how = "dr.open(path)" if memory is None else f'dr.open(path), memory="{_written(memory)}"'
     if origin is None:
-        yield Prediction("cpu, from disk", how, state, arcs, None, "the graph is not in a .drm file")
+        yield Prediction("cpu, from disk", how, state, arcs, None, _NO_STORE)
     elif budget < state:
         yield Prediction(
             "cpu, from disk", how, state, arcs, None, f"{human_bytes(budget)} is too little for the vertices"
@@ -177,12 +181,14 @@ def _streamed(cost: Cost, read: float, pages: float, whole: float, disk: float, 
     return unsorted * max(pages, disk) + later * max(mixed, disk) + sorting
 
 
-def _on_gpu(graph: Graph, passes: float, memory: int | None) -> Iterator[Prediction]:
+def _on_gpu(graph: Graph, passes: float, memory: int | None, host_memory: int | None) -> Iterator[Prediction]:
     from dromos.engines.cuda.availability import why_unavailable
 
     arcs, state = _arc_bytes(graph), (_STATE_BYTES["cuda"] + 16) * graph.num_vertices
     reason = why_unavailable()
-    how = 'device="cuda"' if memory is None else f'device="cuda", memory="{_written(memory)}"'
+    given = {"memory": memory, "host_memory": host_memory}
+    budgets = [f'{name}="{_written(size)}"' for name, size in given.items() if size is not None]
+    how = ", ".join([*([] if host_memory is None else ["dr.open(path)"]), 'device="cuda"', *budgets])
     if reason:
         yield Prediction("cuda", how, arcs + state, 0, None, reason)
         return
@@ -196,8 +202,10 @@ def _on_gpu(graph: Graph, passes: float, memory: int | None) -> Iterator[Predict
         yield Prediction("cuda", how, state, arcs, None, "the fields of the vertices do not fit the device")
         return
     moved = max(0, arcs - room)
-    if moved > sizes.available_memory() * MOST_OF_HOST:
-        yield _on_gpu_from_disk(graph, passes, compute, memory, arcs - moved + state, moved)
+    if moved > (sizes.available_memory() * MOST_OF_HOST if host_memory is None else host_memory):
+        how = ", ".join(["dr.open(path)", 'device="cuda"', *budgets])
+        kept = sizes.available_memory() // 2 if host_memory is None else host_memory
+        yield _on_gpu_from_disk(graph, passes, compute, how, arcs - moved + state, moved, kept)
         return
     place, note, moving = "cuda", "", 0.0
     if moved:
@@ -209,14 +217,13 @@ def _on_gpu(graph: Graph, passes: float, memory: int | None) -> Iterator[Predict
 
 
 def _on_gpu_from_disk(
-    graph: Graph, passes: float, compute: float, memory: int | None, held: int, moved: int
+    graph: Graph, passes: float, compute: float, how: str, held: int, moved: int, kept: int
 ) -> Prediction:
-    """A GPU where ``moved`` bytes of arcs fit neither there nor in the memory of the host."""
-    how = ", ".join(["dr.open(path)", 'device="cuda"', *([] if memory is None else [f'memory="{_written(memory)}"'])])
+    """A GPU where ``moved`` bytes of arcs fit neither there nor on the host, which keeps ``kept`` bytes of them."""
     if origin_of(graph) is None:
-        return Prediction("cuda, from disk", how, held, moved, None, "the graph is not in a .drm file")
+        return Prediction("cuda, from disk", how, held, moved, None, _NO_STORE)
     arcs, on_disk = _arc_bytes(graph), _arc_bytes_on_disk(graph)
-    moved = max(0, moved - sizes.available_memory() // 2) * on_disk // max(arcs, 1)  # the rest is kept on the host
+    moved = max(0, moved - kept) * on_disk // max(arcs, 1)
     rate = _disk_rate(graph)
     return Prediction("cuda, from disk", how, held, moved, on_disk / rate + passes * max(compute, moved / rate))
 

@@ -373,6 +373,7 @@ class Result(Mapping[str, Array]):
         return f"<{self._name} of {of}: {fields}{values}; {ran}{f' ({paths})' if paths else ''}>"
 
 
+_SHOWN: Final = 3  # values of a list about the whole graph
 _ELSEWHERE: Final = {  # what pandas and others call the same
     "path": "path_to(vertex)",
     "save": "write('result.parquet')",
@@ -396,7 +397,10 @@ def _same(one: Array, other: Array) -> bool:
 
 
 def _short(value: Any) -> str:
-    """A number as one reads it; the attribute has all digits."""
+    """A number, or the first ones of a list, as one reads it; the attribute has all of them, with all digits."""
+    if isinstance(value, list):
+        more = f", … {len(value):,} in all" if len(value) > _SHOWN else ""
+        return f"[{', '.join(map(_short, value[:_SHOWN]))}{more}]"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 

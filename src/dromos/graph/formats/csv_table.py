@@ -19,11 +19,17 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.errors import FormatError
 from dromos.graph.arrow_numbers import numbers_from_arrow
-from dromos.graph.columns import choose_columns
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Progress, no_progress
 from dromos.graph.formats.files import atomic_output, open_input, strip_compression
 from dromos.graph.formats.loss import has_isolated, refuse_loss
-from dromos.graph.formats.table_rows import arrow_errors, block_of, check_ids_option, edge_batches, edge_schema
+from dromos.graph.formats.table_rows import (
+    arrow_errors,
+    block_of,
+    check_ids_option,
+    columns_of,
+    edge_batches,
+    edge_schema,
+)
 
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
@@ -51,7 +57,7 @@ def stream_csv(
     check_ids_option(ids)
     names = _header(path, delimiter)
     with arrow_errors(path):
-        columns = [name for name in choose_columns(names, src, dst, weight) if name is not None]
+        columns = columns_of(names, src, dst, weight, path)
     if all(re.match(_INTEGER, name) for name in columns):
         raise FormatError(
             f"the first line ({delimiter.join(names)}) looks like an edge, not like names of columns; "

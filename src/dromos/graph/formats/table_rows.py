@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from dromos.dtypes import Array, weight_dtype
 from dromos.errors import CorruptFileError, DromosError, FormatError, GraphDataError, InvalidArgumentError
 from dromos.graph.arrow_columns import arrow_ids, arrow_weights, shared_strings
 from dromos.graph.arrow_numbers import numbers_to_arrow
+from dromos.graph.columns import choose_columns
 from dromos.graph.formats.base import EdgeBlock
 from dromos.graph.formats.files import file_errors
 from dromos.graph.label_arrays import objects
@@ -20,8 +22,9 @@ from dromos.graph.label_arrays import objects
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
 
-__all__ = ["ROWS_A_BATCH", "arrow_errors", "block_of", "check_ids_option", "edge_batches", "edge_schema"]
+__all__ = ["ROWS_A_BATCH", "arrow_errors", "block_of", "check_ids_option", "columns_of", "edge_batches", "edge_schema"]
 
+_log = logging.getLogger("dromos.read")
 ROWS_A_BATCH = 1 << 18
 _IDS = ("auto", "dense", "names")
 
@@ -30,6 +33,18 @@ def check_ids_option(ids: str) -> None:
     """``ids`` is one of ``"auto"``, ``"dense"`` and ``"names"``."""
     if ids not in _IDS:
         raise InvalidArgumentError(f"ids={ids!r} is not one of {', '.join(_IDS)}")
+
+
+def columns_of(names: list[str], src: str | None, dst: str | None, weight: str | None, path: Path) -> list[str]:
+    """The columns of a file that are read: sources, targets and any weights. A log record tells of others."""
+    columns = [name for name in choose_columns(names, src, dst, weight) if name is not None]
+    others = [name for name in names if name not in columns]
+    if others and src is dst is weight is None:
+        _log.info(
+            "%s: edges are read from the columns %s; not read: %s (src=, dst= and weight= choose columns)",
+            path, ", ".join(columns), ", ".join(others),
+        )  # fmt: skip
+    return columns
 
 
 def block_of(columns: list[Any], names: list[str], ids: str) -> EdgeBlock:

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dromos.errors import CorruptFileError, InvalidArgumentError, UnsupportedFormatError
-from dromos.graph.columns import choose_columns
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Format, Progress, no_progress
 from dromos.graph.formats.csv_table import stream_csv, write_csv
 from dromos.graph.formats.files import atomic_output, open_input
@@ -24,6 +23,7 @@ from dromos.graph.formats.table_rows import (
     arrow_errors,
     block_of,
     check_ids_option,
+    columns_of,
     edge_batches,
     edge_schema,
 )
@@ -135,7 +135,7 @@ def _stream(
     try:
         with arrow_errors(path):
             note = read_note(table.metadata, path, table.marked) if metadata else None
-            columns = [name for name in choose_columns(table.schema.names, src, dst, weight) if name is not None]
+            columns = columns_of(table.schema.names, src, dst, weight, path)
             if note is None:
                 source = EdgeSource(iter(()), num_vertices=num_vertices, sparse_ids=ids == "auto")
             else:

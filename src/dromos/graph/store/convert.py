@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from dromos.errors import InvalidArgumentError
 from dromos.graph.build import MergeRule
 from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.formats.both_directions import tell_merged
@@ -68,7 +69,10 @@ def convert(
         }  # fmt: skip
         readers = 1 if memory < _ONE_READER_BELOW else threads
         halves = _Halves(progress, path_in.stat().st_size)
-        if format_of(path_in, format).name == "drm" and not options:
+        chosen = format_of(path_in, format)
+        if chosen.name == "drm":
+            for name in options:  # those of edge lists and tables
+                raise InvalidArgumentError(f"the format 'drm' has no option {name!r}")
             source = stored_edges(path_in, Budget(memory), both_directions=bool(directed), progress=halves.reading)
         else:
             source = open_edges(path_in, format=format, progress=halves.reading, threads=readers, **options)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dromos.dtypes import Array
 from dromos.graph.labels import Labels
 
-__all__ = ["label_arrays", "labels_of"]
+__all__ = ["label_arrays", "labels_kind", "labels_of"]
 
 _NAMES = ("labels", "labels_utf8", "labels_offsets")
 
@@ -23,3 +23,8 @@ def labels_of(section: Callable[[str], Array | None]) -> Labels | None:
     """Labels around the arrays that ``section`` returns for their names; ``None`` if the store has no labels."""
     integers, utf8, offsets = map(section, _NAMES)
     return None if integers is None and utf8 is None else Labels(integers, utf8=utf8, offsets=offsets)
+
+
+def labels_kind(has: Callable[[str], bool]) -> str | None:
+    """The kind of the labels, as :attr:`Labels.kind` has it, by which sections the store ``has``."""
+    return next((kind for name, kind in zip(_NAMES, ("int", "str"), strict=False) if has(name)), None)

@@ -19,7 +19,7 @@ from dromos.graph.labels import Labels
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.header_page import checked_table, unpack_header
 from dromos.graph.store.kept_labels import KeptLabels
-from dromos.graph.store.label_sections import labels_of
+from dromos.graph.store.label_sections import labels_kind, labels_of
 from dromos.graph.store.layout import ALIGNMENT, Header
 from dromos.graph.store.origin import Origin
 from dromos.graph.store.packs import PackIndex
@@ -434,7 +434,9 @@ class StoredGraph(Graph):
     __hash__ = None
 
     def __repr__(self) -> str:
-        return f"<StoredGraph: {', '.join(size_and_kind(self))}; {human_bytes(self.nbytes)} on disk>"
+        labels = labels_kind(lambda name: self.header.section(name) is not None)  # without reading them
+        kinds = size_and_kind(self) + ([] if labels is None else [f"{labels} labels"])
+        return f"<StoredGraph: {', '.join(kinds)}; {human_bytes(self.nbytes)} on disk>"
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -12,17 +12,26 @@ import json
 import os
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from dromos.errors import CorruptFileError, InvalidArgumentError
+from dromos.errors import CorruptFileError, FileError, InvalidArgumentError
 from dromos.graph.formats.base import Progress, no_progress
 from dromos.graph.formats.files import atomic_output, atomic_outputs, file_errors
 from dromos.graph.store.header_page import STRIPED, unpack_header
 from dromos.graph.store.layout import ALIGNMENT
 from dromos.graph.store.origin import OpenedFile, Stripes
 
-__all__ = ["is_striped", "pieces_of", "read_stripes", "read_through", "stripe_store"]
+__all__ = [
+    "is_striped",
+    "is_striped_file",
+    "pieces_of",
+    "read_stripes",
+    "read_through",
+    "stripe_store",
+    "without_old_stripes",
+]
 
 _STRIPE_BYTES: Final = 1 << 20
 
@@ -37,7 +46,8 @@ def stripe_store(
 ) -> None:
     """Distribute the store ``whole`` over a file in each of ``folders``; ``target`` is the file to open afterwards.
 
-    ``whole`` is left unchanged; no file gets its final name before everything is written.
+    ``whole`` is left unchanged; no file gets its final name before everything is written. If ``target`` was a striped
+    store, the files that it listed are removed.
 
     >>> import dromos as dr, tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -71,13 +81,39 @@ def stripe_store(
                 progress(done, size)
     told = {"identity": identity, "size": size, "stripe": stripe_bytes, "files": [os.fspath(name) for name in names]}
     text = json.dumps(told, indent=1).encode()
-    with atomic_output(target) as out:
+    with without_old_stripes(target), atomic_output(target) as out:
         out.write(STRIPED + f"{zlib.crc32(text):08x}\n".encode() + text)
+
+
+@contextmanager
+def without_old_stripes(target: Path) -> Iterator[None]:
+    """If ``target`` is a striped store and the body replaces it, the files of the old store are removed."""
+    before = _stripes_listed_in(target)
+    yield
+    for name in before - _stripes_listed_in(target):
+        with suppress(OSError):
+            name.unlink()
+
+
+def _stripes_listed_in(path: Path) -> set[Path]:
+    """The files of a striped store that still belong to it; none if this is no such store, or a damaged one."""
+    with suppress(OSError, CorruptFileError, FileError), open(path, "rb") as file:
+        beginning = file.read(ALIGNMENT)
+        if is_striped(beginning):
+            return {Path(part.path) for part in read_stripes(beginning + file.read(), path).files}
+    return set()
 
 
 def is_striped(beginning: bytes) -> bool:
     """Whether a file with this beginning is a list of stripes."""
     return beginning.startswith(STRIPED)
+
+
+def is_striped_file(path: Path) -> bool:
+    """Whether a file is a list of stripes; not so if it cannot be read."""
+    with suppress(OSError), open(path, "rb") as file:
+        return is_striped(file.read(len(STRIPED)))
+    return False
 
 
 def read_stripes(data: bytes, path: Path) -> Stripes:

@@ -144,11 +144,12 @@ def _checked_count(facts: Ingested) -> int:
     if facts.count == 0:
         return given or 0
     if facts.low < 0:
-        raise GraphDataError(f"the id {facts.low} is negative; ids are 0..n-1")
+        raise GraphDataError(f"the id {facts.low} is negative; ids are 0..n-1; ids='names' takes any integers as names")
     if given is None:
         if facts.high + 1 > 64 * facts.count + 2**20:
             raise GraphDataError(
-                f"the largest id is {facts.high:,} with only {facts.count:,} edges; is this column really one of ids?"
+                f"the largest id is {facts.high:,} with only {facts.count:,} edges; if the ids are sparse names, "
+                "give ids='names'; if they are not ids, choose another column"
             )
         return facts.high + 1
     if facts.high >= given:

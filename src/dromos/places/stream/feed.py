@@ -66,10 +66,12 @@ class PageFeed:
 
         ``unsettled(first, last)`` lists which of these vertices still want a message, after a slice with them was sent.
         """
-        self._shelf, self._unsettled = RowShelf(capacity, self._offsets["pull"].dtype), unsettled
-        pulled = self._rows["pull"]
+        pulled, offset_dtype, id_dtype = self._rows["pull"], self._offsets["pull"].dtype, unsettled(0, 0).dtype
         columns = [pulled.targets] if pulled.weights is None else [pulled.targets, pulled.weights]
-        self._shelf.prepare(unsettled(0, 0).dtype, columns)
+        each = id_dtype.itemsize + offset_dtype.itemsize + sum(column.itemsize for column in columns)
+        most = len(pulled.targets) * each  # a row that is kept has an arc
+        self._shelf, self._unsettled = RowShelf(min(capacity, most), offset_dtype), unsettled
+        self._shelf.prepare(id_dtype, columns)
 
     def sort_cached(self, sorted_rows: SortedRows) -> None:
         """Sort the in-rows once it is worthwhile; see :class:`SortedRows` for which programs may."""
