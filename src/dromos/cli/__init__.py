@@ -82,7 +82,8 @@ def _options(
 def main() -> None:
     """Run the command line and exit with its code."""
     signal.signal(signal.SIGTERM, _terminate)
-    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # a terminal that is closed; nohup ignores it
+    # a terminal that is closed; nohup ignores it, and Windows has none
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:
         signal.signal(signal.SIGHUP, _terminate)
     try:
         app()
