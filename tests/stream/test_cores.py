@@ -46,7 +46,7 @@ def test_rows_that_several_slices_share_and_races_between_neighbors(shape: str, 
     elif shape == "dense":  # clusters in which all bounds fall together
         src, dst = draw.integers(0, 40, (2, 60_000)) + 40 * draw.integers(0, 150, 60_000)
     else:  # bounds fall from the ends of a path on, whose vertices lie anywhere
-        path = draw.permutation(3_000)
+        path = draw.permutation(600)
         src, dst = path[:-1], path[1:]
     graph = simple(src, dst, 6_000)
     file = stored(graph, tmp_path)

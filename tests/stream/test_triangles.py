@@ -28,7 +28,7 @@ def counted(file: dr.StoredGraph, *, hubs: int, held: int, threads: int, buffers
     pager = Pager(file_source(file), Room(buffers=buffers, cache=0))
     try:
         feed = PageFeed(pager, {"push": rows}, {"push": offsets})
-        room = TriangleRoom(hubs, held, int(np.sqrt(file.num_arcs)) + 1, threads, 0)
+        room = TriangleRoom(hubs, held, int(np.sqrt(file.num_arcs)) + 2, threads, 0)
         return triangles(feed, offsets, file.targets.dtype, room)
     finally:
         pager.close()
@@ -99,7 +99,7 @@ def test_the_trace_and_the_progress(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("threads", [1, 16])
 def test_the_least_budget_is_told_and_enough(threads: int, tmp_path: Path) -> None:
-    graph = dr.generators.rmat(13, 8, seed=5, dedupe=True, drop_self_loops=True)
+    graph = dr.generators.rmat(10, 8, seed=5, dedupe=True, drop_self_loops=True)
     file = stored(graph, tmp_path)
     with pytest.raises(ResourceError, match="is too little") as caught:
         dr.triangles(file, device=StreamEngine(CpuLeaf(threads), 1000, page_bytes=PAGE))

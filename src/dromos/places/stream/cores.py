@@ -18,6 +18,7 @@ import numpy as np
 
 from dromos.compiling import Stopwatch
 from dromos.dtypes import Array, read_only
+from dromos.engines.cpu.memory import huge_zeros
 from dromos.graph.store.paged.slices import PagedSlice
 from dromos.parallel import num_threads, run_team
 from dromos.places.stream.degrees import degree_blocks, longest_row
@@ -82,11 +83,15 @@ class _Search:
     def __init__(self, feed: PageFeed, offsets: Array, threads: int | None) -> None:
         self._feed, self._offsets, self._threads = feed, offsets, num_threads(threads)
         n, most = len(offsets) - 1, _most_bound(offsets)
-        self.bounds, self._marks = np.empty(n, np.int32), np.empty(n, np.uint8)
+        self._state, self._marks = huge_zeros(2 * n, np.int32), huge_zeros(n, np.uint8)  # bounds and counts in turn
         for block, degrees in degree_blocks(offsets):
             self.bounds[block], self._marks[block] = np.minimum(degrees, most), degrees > 0
-        self._counts = np.zeros(n, np.int32)
         self._numbers = np.zeros(self._threads * (most + 1), np.int32)
+
+    @property
+    def bounds(self) -> Array:
+        """A view of the bounds."""
+        return self._state[::2]
 
     def marked(self) -> Array:
         """The vertices whose bounds may be too high, ascending."""
@@ -105,7 +110,6 @@ class _Search:
         run_team(
             kernels.lower_bounds, np.int64(piece.start), read_only(piece.offsets), read_only(piece.targets),
             np.int64(first), np.int64(last), read_only(piece.pages.view(np.uint8)), np.int64(piece.first_page),
-            np.int64(piece.page_arcs.bit_length() - 1), self.bounds, self._counts, self._marks, self._numbers, cursor,
-            stop,
+            np.int64(piece.page_arcs.bit_length() - 1), self._state, self._marks, self._numbers, cursor, stop,
             threads=1 if small else self._threads, stop=None if small else stop,
         )  # fmt: skip

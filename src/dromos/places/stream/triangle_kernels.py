@@ -13,10 +13,11 @@ import numpy as np
 
 from dromos.engines.cpu.skeletons.common import first_arc
 from dromos.engines.native.triangles_oriented_kernels import ONE, marked_of, shared_bits
-from dromos.intrinsics import atomic_add, atomic_or, load, load_relaxed, store
+from dromos.intrinsics import atomic_add, atomic_or, load, load_relaxed, prefetch, store
 from dromos.jit import LINE, kernel
 
 CHUNK = 64
+AHEAD = 16  # arcs whose ranks are asked for in advance: branches that depend on them would wait for memory
 
 
 @kernel
@@ -29,15 +30,17 @@ def look_over(thread, threads, start, offsets, targets, first, last, rank, lower
             break
         for row in range(position, min(position + CHUNK, last)):
             r = np.int64(load(rank, start + row))
+            begin, end = first_arc(offsets, row) - shift, first_arc(offsets, row + 1) - shift
             found = np.int64(0)
-            for arc in range(first_arc(offsets, row) - shift, first_arc(offsets, row + 1) - shift):
+            for arc in range(begin, end):
+                prefetch(rank, load(targets, min(arc + AHEAD, end - 1)))
+                found += np.int64(np.int64(load(rank, load(targets, arc))) < r)
+            store(lower, r, np.int32(found))
+            for arc in range(begin, end if r < hubs else begin):
                 q = np.int64(load(rank, load(targets, arc)))
                 if q < r:
-                    found += 1
-                    if r < hubs:
-                        atomic_or(hub_rows, r * words + (q >> 6), ONE << np.uint64(q & 63))
-                        atomic_or(hub_rows, q * words + (r >> 6), ONE << np.uint64(r & 63))
-            store(lower, r, np.int32(found))
+                    atomic_or(hub_rows, r * words + (q >> 6), ONE << np.uint64(q & 63))
+                    atomic_or(hub_rows, q * words + (r >> 6), ONE << np.uint64(r & 63))
 
 
 @kernel
@@ -52,9 +55,11 @@ def hold(thread, threads, start, offsets, targets, first, last, rank, begins, he
             r = np.int64(load(rank, start + row))
             if r < low or r >= high:
                 continue
-            at, end = load(begins, r - low), load(begins, r - low + 1)
-            for arc in range(first_arc(offsets, row) - shift, first_arc(offsets, row + 1) - shift):
-                if at == end:  # the next entry belongs to another row
+            at, full = load(begins, r - low), load(begins, r - low + 1)
+            end = first_arc(offsets, row + 1) - shift
+            for arc in range(first_arc(offsets, row) - shift, end):
+                prefetch(rank, load(targets, min(arc + AHEAD, end - 1)))
+                if at == full:  # the next entry belongs to another row
                     break
                 q = load(rank, load(targets, arc))
                 store(held, at, q)
@@ -69,8 +74,8 @@ def count(
     """Count the triangles whose corner of highest rank is one of the rows ``first..last``, and whose middle one is held
     or, ``with_hubs``, a hub whose other corner is one as well.
 
-    Per thread, ``bits`` has a bit for each vertex, ``lists`` room for the members of lower rank of any row, ``credit``
-    a number for each hub and ``totals`` the number of triangles.
+    Per thread, ``bits`` has a bit for each vertex, ``lists`` room for one more than the most members of lower rank,
+    ``credit`` a number for each hub and ``totals`` the number of triangles.
     """
     shift, high, words = first_arc(offsets, 0), low + begins.size - 1, hubs >> 6
     base, mine = thread * (bits.size // threads), thread * hubs
@@ -85,16 +90,21 @@ def count(
             if r <= low and not with_hubs:  # none of its members is held, and it may not be there whole
                 continue
             end, top, wanted = list_base, np.int64(-1), np.int64(0)
-            for arc in range(first_arc(offsets, row) - shift, first_arc(offsets, row + 1) - shift):
+            after = first_arc(offsets, row + 1) - shift
+            for arc in range(first_arc(offsets, row) - shift, after):
+                prefetch(rank, load(targets, min(arc + AHEAD, after - 1)))
                 q = np.int64(load(rank, load(targets, arc)))
-                if q < r:
-                    word = base + (q >> 6)
-                    store(bits, word, load(bits, word) | (ONE << np.uint64(q & 63)))
-                    store(lists, end, q)
-                    end += 1
-                    wanted += np.int64(low <= q and q < high)
-                    if q < hubs:
-                        top = max(top, q)
+                store(lists, end, q)  # the next one takes its place if it is not lower
+                end += np.int64(q < r)
+            for place in range(list_base, end):
+                q = np.int64(load(lists, place))
+                word = base + (q >> 6)
+                store(bits, word, load(bits, word) | (ONE << np.uint64(q & 63)))
+                if q < hubs:
+                    top = max(top, q)
+                elif low <= q and q < high:
+                    wanted += 1
+                    prefetch(begins, q - low)
             among_hubs, found = np.int64(0), np.int64(0)
             if end - list_base > 1 and (wanted > 0 or with_hubs):
                 for place in range(list_base, end):

@@ -19,6 +19,7 @@ import numpy as np
 
 from dromos.compiling import Stopwatch
 from dromos.dtypes import Array, read_only
+from dromos.engines.cpu.memory import huge_zeros
 from dromos.parallel import num_threads, run_team
 from dromos.places.stream.degrees import longest_row
 from dromos.places.stream.feed import PageFeed
@@ -44,7 +45,7 @@ class TriangleRoom:
     held: int
     """The members of rows that are held at once."""
     most_lower: int
-    """At least the most members of lower rank that a row has."""
+    """More than the most members of lower rank that a row has."""
     threads: int
     bytes: int
     """All of it."""
@@ -58,7 +59,7 @@ def triangle_room(memory: int, offsets: Array, id_bytes: int, threads: int | Non
     (64, 50)
     """
     n, arcs, team = len(offsets) - 1, int(offsets[-1]), num_threads(threads)
-    most_lower = isqrt(arcs) + 1  # each has at least as many neighbors as the row is long
+    most_lower = isqrt(arcs) + 2  # each has at least as many neighbors as the row is long
     fixed = n * (_VERTEX_BYTES + 2 * id_bytes) + (8 + 2 * id_bytes) * longest_row(offsets)
     fixed += team * ((n >> 3) + 8 + id_bytes * most_lower)
     rest = max(memory - fixed, 0)
@@ -97,15 +98,15 @@ class _Counting:
 
         self._feed, self._offsets, self._n, self._room = feed, offsets, len(offsets) - 1, room
         n, hubs, team = self._n, room.hubs, room.threads
-        self._rank = np.empty(n, dtype)
+        self._rank = huge_zeros(n, dtype)
         rank_by_degree(  # type: ignore[no-untyped-call]
             offsets, np.zeros(longest_row(offsets) + 2, np.int64), self._rank, np.empty(n, dtype)
         )
-        self._lower = np.zeros(n, np.int32)
-        self._hub_rows = np.zeros(hubs * (hubs >> 6), np.uint64)
-        self._bits = np.zeros(team * ((n + _WORD - 1) >> 6), np.uint64)
+        self._lower = huge_zeros(n, np.int32)
+        self._hub_rows = huge_zeros(hubs * (hubs >> 6), np.uint64)
+        self._bits = huge_zeros(team * ((n + _WORD - 1) >> 6), np.uint64)
         self._lists = np.empty(team * room.most_lower, dtype)
-        self._credit, self._by_rank = np.zeros(team * hubs, np.int64), np.zeros(n, np.int64)
+        self._credit, self._by_rank = huge_zeros(team * hubs, np.int64), huge_zeros(n, np.int64)
         self._totals: Array | None = None
         self.steps: list[Step] = []
 
@@ -136,7 +137,7 @@ class _Counting:
 
         if self._totals is None:
             self._totals = np.zeros(self._room.threads * LINE, np.int64)
-        held = np.empty(int(begins[-1]), self._rank.dtype)
+        held = huge_zeros(int(begins[-1]), self._rank.dtype)
         high = low + len(begins) - 1
         if len(held):
             of_range = (self._rank >= low) & (self._rank < high)
