@@ -136,6 +136,10 @@ def test_replacing_a_striped_store_removes_the_old_stripes_and_nothing_else(tmp_
     assert CliRunner().invoke(app, ["convert", str(whole), str(path)]).exit_code == 0  # now it is one file
     assert parts_of(tmp_path) == [kept]
     assert dr.read(path) == random_graph(4)
+    stripe_store(whole, path, folders[:2])
+    dr.write(random_graph(5), path)
+    assert parts_of(tmp_path) == [kept]
+    assert dr.read(path) == random_graph(5)
 
 
 def test_info_of_a_striped_store_is_that_of_a_whole_one_and_writes_nothing(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from dromos.graph.store.header_page import pack_header
 from dromos.graph.store.label_sections import label_arrays
 from dromos.graph.store.layout import ALIGNMENT, CHUNK_BYTES, Header, Section, aligned
 from dromos.graph.store.packs import PACK_ARCS, PackWriter, check_pack_arcs
+from dromos.graph.store.striped import without_old_stripes
 
 __all__ = ["SectionWriter", "in_chunks", "pieces_of", "true_flags", "write"]
 
@@ -132,7 +133,7 @@ def write(
     flags = true_flags(graph)
     arrays = list(_arrays_of(graph, transpose and not flags.symmetric))
     total = ALIGNMENT + sum(aligned(array.nbytes) for _, array in arrays)
-    with atomic_output(path) as out:
+    with without_old_stripes(path), atomic_output(path) as out:
         writer = SectionWriter(
             out, graph.num_vertices,
             total=total, progress=progress, chunk_bytes=chunk_bytes, pack_arcs=pack_arcs if compress else 0,
