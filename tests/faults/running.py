@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +21,7 @@ from dromos.algorithms.bfs import BFS
 from dromos.algorithms.pagerank import pagerank_program
 from dromos.algorithms.sssp import sssp_program
 from dromos.dtypes import Array
+from dromos.engines import Engine
 from dromos.engines.parts import Leaf
 from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import FileError, ResourceError
@@ -28,9 +29,8 @@ from dromos.graph.store import write
 from dromos.graph.store.paged.file import StoreFile
 from dromos.graph.store.paged.ways import READS
 from dromos.places.stream import StreamEngine
-from dromos.program import Program
 from tests.faults.kinds import BUDGET, KINDS, Reader
-from tests.stream.stores import PAGE, random_graph
+from tests.stream.stores import PAGE, random_graph, simple
 
 __all__ = ["NAMES", "Outcome", "inject"]
 
@@ -41,6 +41,25 @@ _PLACE: Final = re.compile(
     r"\bbytes? [\d,]+|changed, replaced or removed|is cut short|after the end|signature|empty|No such file"
 )
 _PAGE: Final = re.compile(r"section \w+, pages? [\d,]+")
+
+
+def _program(kind: type[dr.Program], **params: object) -> Callable[[dr.Graph, Engine | str], Array]:
+    def call(graph: dr.Graph, device: Engine | str) -> Array:
+        return next(iter(dr.run(kind(**params), graph, device=device, max_iter=_STEPS).values()))
+
+    return call
+
+
+_CALLS: Final = (
+    _program(BFS, source=7),
+    _program(pagerank_program(False, False, np.dtype(np.float64)), alpha=0.85, tolerance=0.0),
+    _program(sssp_program(np.dtype(np.int64)), source=7),
+    lambda graph, device: dr.connected_components(graph, device=device).label,
+    lambda graph, device: dr.core_numbers(graph, device=device).core,
+    lambda graph, device: dr.triangles(graph, device=device).triangles,
+)
+_PROGRAMS: Final = 3  # the calls from here on have kernels of their own on the CPU engine
+_OF_SIMPLE: Final = 4  # the calls from here on take undirected graphs without self-loops and parallel edges
 
 
 @dataclass(frozen=True)
@@ -59,25 +78,26 @@ class Outcome:
 
 
 def inject(seed: int, kind: str, folder: Path, *, compiled: bool = False) -> Outcome:
-    """Run a program on a store with one fault in it.
+    """Make a call on a store with one fault in it.
 
     ``compiled``: on the CPU engine, and damage on disk read by compiled code, each for half of the seeds.
     """
     rng = np.random.default_rng([seed, NAMES.index(kind)])
-    which = int(rng.integers(3))
-    directed = bool(rng.integers(2))
-    chunk = int(rng.choice([PAGE, 4 * PAGE]))
     leaf = _leaf(compiled and bool(rng.integers(2)))
+    which = int(rng.integers(len(_CALLS) if leaf.name == "cpu" else _PROGRAMS))
+    form = "simple" if which >= _OF_SIMPLE else str(rng.choice(["directed", "undirected"]))
+    chunk = int(rng.choice([PAGE, 4 * PAGE]))
     file = folder / "graph.drm"
     packed = bool(rng.integers(2))
-    shutil.copyfile(_whole(directed, chunk, packed), file)
-    program, right = _program(which), _right(which, directed)
+    shutil.copyfile(_whole(form, chunk, packed), file)
+    call, right = _CALLS[which], _right(which, form)
     try:
         if kind == BUDGET:
-            return _too_small(rng, seed, dr.open(file), program, right, leaf)
+            return _too_small(rng, seed, dr.open(file), call, right, leaf)
         with _reading(KINDS[kind](rng, file), "compiled" if compiled and seed % 2 else "io_uring"):
             graph = dr.open(file)
-            found = _run(program, graph, leaf, _least(program, graph, leaf) + int(rng.integers(12)) * PAGE)
+            memory = _least(call, graph, leaf) + int(rng.integers(12)) * PAGE
+            found = call(graph, StreamEngine(leaf, memory, page_bytes=PAGE))
     except FileError as error:
         text = str(error)
         told = file.name in text and _PLACE.search(text) and (_PAGE.search(text) or "section targets" not in text)
@@ -93,30 +113,30 @@ def _judged(seed: int, kind: str, found: Array, right: Array) -> Outcome:
 
 
 def _too_small(
-    rng: np.random.Generator, seed: int, graph: dr.StoredGraph, program: Program, right: Array, leaf: Leaf
+    rng: np.random.Generator,
+    seed: int,
+    graph: dr.StoredGraph,
+    call: Callable[[dr.Graph, Engine | str], Array],
+    right: Array,
+    leaf: Leaf,
 ) -> Outcome:
     """The error tells what is needed; with that the run gives the right answer, with a byte less it does not run."""
-    needed = _least(program, graph, leaf)
+    needed = _least(call, graph, leaf)
     memory = needed - 1 if rng.random() < 0.3 else int(rng.integers(1, needed))
     try:
-        _run(program, graph, leaf, memory)
+        call(graph, StreamEngine(leaf, memory, page_bytes=PAGE))
     except ResourceError as error:
         if error.needed != needed or "is too little: this run needs" not in str(error):
             return Outcome(seed, BUDGET, "WRONG", str(error))
-        outcome = _judged(seed, BUDGET, _run(program, graph, leaf, needed), right)
+        outcome = _judged(seed, BUDGET, call(graph, StreamEngine(leaf, needed, page_bytes=PAGE)), right)
         return outcome if not outcome.fine else Outcome(seed, BUDGET, "ResourceError", str(error))
     return Outcome(seed, BUDGET, "WRONG", f"ran in {memory:,} bytes, where {needed:,} are needed")
 
 
-def _run(program: Program, graph: dr.Graph, leaf: Leaf, memory: int) -> Array:
-    engine = StreamEngine(leaf, memory, page_bytes=PAGE)
-    return next(iter(dr.run(program, graph, device=engine, max_iter=_STEPS).values()))
-
-
-def _least(program: Program, graph: dr.Graph, leaf: Leaf) -> int:
+def _least(call: Callable[[dr.Graph, Engine | str], Array], graph: dr.Graph, leaf: Leaf) -> int:
     """The least memory in which a run is possible; no arcs are read for it."""
     try:
-        StreamEngine(leaf, 1, page_bytes=PAGE).prepare(program, graph)
+        call(graph, StreamEngine(leaf, 1, page_bytes=PAGE))
     except ResourceError as error:
         return error.needed or 0
     raise AssertionError("one byte is not enough for anything")
@@ -148,15 +168,17 @@ def _leaf(compiled: bool) -> Leaf:
 
 
 @cache
-def _graph(directed: bool) -> dr.Graph:
-    return random_graph(5, directed=directed)
+def _graph(form: str) -> dr.Graph:
+    graph = random_graph(5, directed=form == "directed")
+    return simple(graph.edges().src, graph.edges().dst, graph.num_vertices) if form == "simple" else graph
 
 
 @cache
-def _whole(directed: bool, chunk_bytes: int, packed: bool) -> Path:
+def _whole(form: str, chunk_bytes: int, packed: bool) -> Path:
     """A store without a fault, to be copied."""
-    file = Path(_folder().name) / f"{directed}-{chunk_bytes}-{packed}.drm"
-    write(_graph(directed), file, transpose=directed, chunk_bytes=chunk_bytes, compress=packed, pack_arcs=PAGE // 4)
+    file = Path(_folder().name) / f"{form}-{chunk_bytes}-{packed}.drm"
+    directed = form == "directed"
+    write(_graph(form), file, transpose=directed, chunk_bytes=chunk_bytes, compress=packed, pack_arcs=PAGE // 4)
     return file
 
 
@@ -165,12 +187,6 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory()  # removed with the process
 
 
-def _program(number: int) -> Program:
-    kinds = (BFS, pagerank_program(False, False, np.dtype(np.float64)), sssp_program(np.dtype(np.int64)))
-    params = ({"source": 7}, {"alpha": 0.85, "tolerance": 0.0}, {"source": 7})
-    return kinds[number](**params[number])
-
-
 @cache
-def _right(which: int, directed: bool) -> Array:
-    return next(iter(dr.run(_program(which), _graph(directed), device="numpy", max_iter=_STEPS).values()))
+def _right(which: int, form: str) -> Array:
+    return _CALLS[which](_graph(form), "numpy")
