@@ -160,3 +160,19 @@ def test_a_mapped_graph_that_does_not_fit_memory_is_streamed(tmp_path: Path, mon
     assert "streamed" in engine.name
     monkeypatch.setattr(sizes, "available_memory", lambda: 1 << 40)
     assert devices.engine_for("auto", None, mapped).name == "cpu"
+
+
+@pytest.mark.parametrize("name", ["label_propagation", "triangles", "truss_numbers", "edge_betweenness"])
+def test_what_is_no_program_reports_its_progress_and_what_it_read(name: str, tmp_path: Path) -> None:
+    file = stored(weighted(directed=False), tmp_path)
+    calls: dict[str, Callable[..., dr.Result]] = {
+        "label_propagation": lambda **how: dr.label_propagation(file, max_iter=2, **how),
+        "triangles": lambda **how: dr.triangles(file, **how),
+        "truss_numbers": lambda **how: dr.truss_numbers(file, **how),
+        "edge_betweenness": lambda **how: dr.edge_betweenness(file, sources=[1, 2], **how),
+    }
+    told: list[tuple[int, int]] = []
+    found = calls[name](memory="64M", progress=lambda done, total: told.append((done, total)), **NUMPY)
+    assert any(done == total for done, total in told)
+    assert any(row.path == "native" and row.seconds > 0 for row in found.trace)
+    assert found.trace.read > 0

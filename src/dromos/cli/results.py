@@ -194,6 +194,8 @@ def _show_trace(result: Result) -> None:
     """The trace to standard error: in a terminal a table that fits it, elsewhere whole lines."""
     from rich.table import Table
 
+    from dromos.graph.summary import digits
+
     trace = result.trace
     if not err.is_terminal:
         err.print(repr(trace), markup=False, soft_wrap=True)
@@ -210,7 +212,7 @@ def _show_trace(result: Result) -> None:
         counts = f"{row.superstep}", f"{row.frontier:,}", f"{row.out_degree:,}"
         more = (f"{row.parts} ms" if row.parts else "", row.directions, f"rows {row.way}" if row.way else "")
         why = row.reason + "".join(f" ({text})" for text in more if text)
-        table.add_row(*counts, row.path, f"{row.seconds * 1e3:.3g}", escape(why))
+        table.add_row(*counts, row.path, digits(row.seconds * 1e3), escape(why))
     err.print(table)
 
 

@@ -13,7 +13,7 @@ from dromos.sizes import TypedSize
 if TYPE_CHECKING:
     from dromos.graph.graph import Graph
 
-__all__ = ["enough_bytes", "facts", "html", "human_bytes", "short", "size_and_kind"]
+__all__ = ["digits", "enough_bytes", "facts", "html", "human_bytes", "short", "size_and_kind"]
 
 
 def short(graph: Graph) -> str:
@@ -71,6 +71,15 @@ def html(graph: Graph) -> str:
         for name, value in facts(graph).items()
     )
     return f"<table><caption>Dromos graph</caption>{rows}</table>"
+
+
+def digits(value: float) -> str:
+    """A number with three digits, or with all of those before the point.
+
+    >>> digits(0.01234), digits(12.34), digits(12345.6)
+    ('0.0123', '12.3', '12346')
+    """
+    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:.0f}"
 
 
 def human_bytes(count: float) -> str:

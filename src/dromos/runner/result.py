@@ -11,6 +11,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.errors import DromosError, InvalidArgumentError, MissingDependencyError, UnknownFieldError
 from dromos.graph import Graph
+from dromos.graph.summary import digits
 from dromos.runner import copies, exports
 from dromos.runner.explanation import Explanation, PathCost
 from dromos.runner.host import on_host
@@ -406,4 +407,4 @@ def _short(value: Any) -> str:
 
 def _duration(seconds: float) -> str:
     scale, unit = next((s, u) for s, u in ((1, "s"), (1e3, "ms"), (1e6, "us")) if seconds * s >= 1 or u == "us")
-    return f"{seconds * scale:.3g} {unit}"
+    return f"{digits(seconds * scale)} {unit}"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from dromos.graph.summary import digits
 from dromos.plan import Levels, Row
 
 __all__ = ["FusedRow", "Trace", "TraceRow", "parts_text"]
@@ -83,7 +84,7 @@ def parts_text(parts: Iterable[tuple[str, float]]) -> str:
     >>> parts_text([("kernels", 0.25), ("disk", 0.001)])
     'kernels 250, disk 1'
     """
-    return ", ".join(f"{name} {seconds * 1e3:.3g}" for name, seconds in parts)
+    return ", ".join(f"{name} {digits(seconds * 1e3)}" for name, seconds in parts)
 
 
 class FusedRow(NamedTuple):
@@ -269,11 +270,11 @@ class Trace(Sequence[TraceRow]):
 def _cells(row: TraceRow, phases: bool, disk: bool, sent: bool, shared: bool, mixed: bool, ways: bool) -> list[str]:
     last = row.superstep + row.supersteps - 1
     number = f"{row.superstep}" if row.supersteps <= 1 else f"{row.superstep}..{last}"
-    expected = "" if row.predicted is None else f"{row.predicted * 1e3:.3g}"
+    expected = "" if row.predicted is None else digits(row.predicted * 1e3)
     return [
         *([row.phase] if phases else []),
-        number, f"{row.frontier:,}", f"{row.out_degree:,}", row.path, f"{row.seconds * 1e3:.3g}",
-        *([f"{row.read / 2**20:.3g}"] if disk else []), *([f"{row.sent / 1e3:.4g}"] if sent else []),
+        number, f"{row.frontier:,}", f"{row.out_degree:,}", row.path, digits(row.seconds * 1e3),
+        *([digits(row.read / 2**20)] if disk else []), *([f"{row.sent / 1e3:.4g}"] if sent else []),
         *([row.parts] if shared else []), *([row.directions] if mixed else []),
         *([row.way, expected] if ways else []), row.reason,
     ]  # fmt: skip

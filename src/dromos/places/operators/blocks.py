@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -62,15 +62,17 @@ class Blocks:
         directions: tuple[Direction, ...] = ("push",),
         weighted: bool = False,
         why_not: str = "",
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         """``held``: arcs that an operator may keep beside a block; ``weighted``: rows come with the weights of arcs, as
-        64-bit numbers; ``why_not``: why a direction is missing."""
+        64-bit numbers; ``why_not``: why a direction is missing; ``progress`` is told how many vertices or arcs a pass
+        has come to, and how many there are."""
         missing = [way for way in directions if not all(way in feed.directions for feed in feeds)]
         if missing:
             raise InvalidArgumentError(f"this needs the in-edges, and {why_not or 'the graph does not have them'}")
         self.shape, self.feeds, self.dtype, self.threads = shape, feeds, dtype, threads
         self.size, self.held, self.directions = max(size, 1), max(size if held is None else held, 1), directions
-        self.weighted = weighted
+        self.weighted, self._progress = weighted, progress
         self.process, self.processes = 0, 1
         self.degree: Array = np.zeros(shape.num_vertices, np.int64)
         """The number of arcs of each vertex, over all directions."""
@@ -126,6 +128,8 @@ class Blocks:
                 assert int(piece.offsets[0]) >= done, "feeds have no reason to bring later rows first"
                 done = int(piece.offsets[-1])
                 yield piece
+                if self._progress is not None:
+                    self._progress(done, self.shape.num_arcs)
 
     def rows(self) -> Iterator[Rows]:
         """Yield all blocks in order."""
@@ -152,4 +156,6 @@ class Blocks:
                     if weights is not None and piece.weights is not None:
                         weights[spots] = piece.weights[inside[0] : inside[-1]]
                     at += lengths
+        if self._progress is not None:
+            self._progress(last, self.shape.num_vertices)
         return Rows(first, last, offsets, targets, weights)

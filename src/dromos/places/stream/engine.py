@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines import Engine, Execution, GraphLike, NativeKernel, check_params, graph_types
 from dromos.engines.cpu.claiming_part import ClaimingPart
@@ -64,7 +65,7 @@ class StreamEngine:
     """
 
     streams = True
-    reporting = frozenset({"cores", "triangles"})
+    reporting = frozenset({"cores", *OPERATORS})
     """The kernels that report their progress: they take long on a graph on disk."""
 
     def __init__(
@@ -256,12 +257,17 @@ class StreamEngine:
         pager = Pager(self.opener(stored.origin), plan.room)
         try:
             offsets: dict[Direction, Array] = {way: stored.row_offsets(_prefixes(stored)[way]) for way in rows}
+            clock, feed = Stopwatch(), PageFeed(pager, rows, offsets)
             blocks = Blocks(
-                stored, [PageFeed(pager, rows, offsets)], graph_types(stored).id,
+                stored, [feed], graph_types(stored).id,
                 size=room.block_arcs, held=room.held_arcs, directions=tuple(rows), weighted=weighted,
-                threads=room.threads,
+                threads=room.threads, progress=progress,
             )  # fmt: skip
-            return OPERATORS[name](blocks, self._host.name, **options)
+            found = OPERATORS[name](blocks, self._host.name, **options)
+            said, seconds = "rows are gathered from the pages on disk", clock.seconds()
+            told = feed.seconds_by_part().told(seconds)
+            first, *more = found.get("steps") or [(1, stored.num_vertices, said, seconds)]
+            return {**found, "steps": [(*first, pager.bytes_read, () if more else told), *more]}
         finally:
             pager.close()
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from dromos.graph.summary import digits
+
 if TYPE_CHECKING:
     from dromos.runner.result import Result
     from dromos.runner.trace import Trace
@@ -59,7 +61,7 @@ def trace_html(trace: Trace) -> str:
         "path": [row.path for row in shown],
         "frontier": [f"{row.frontier:,}" for row in shown],
         "out-edges": [f"{row.out_degree:,}" for row in shown],
-        "ms": [f"{row.seconds * 1e3:.3g}" for row in shown],
+        "ms": [digits(row.seconds * 1e3) for row in shown],
         "why": [row.reason for row in shown],
     }
     more = f"<p>{len(shown)} of {len(trace):,} rows</p>" if len(shown) < len(trace) else ""
@@ -94,7 +96,7 @@ def _bars(trace: Trace) -> str:
     bars = "".join(
         f"<rect x='{i * width}' y='{height - max(1.0, height * row.seconds / most):.1f}' width='{width - 1}' "
         f"height='{max(1.0, height * row.seconds / most):.1f}' fill='{_COLOURS[paths.index(row.path) % 8]}'>"
-        f"<title>{escape(f'superstep {row.superstep}: {row.path}, {row.seconds * 1e3:.3g} ms')}</title></rect>"
+        f"<title>{escape(f'superstep {row.superstep}: {row.path}, {digits(row.seconds * 1e3)} ms')}</title></rect>"
         for i, row in enumerate(rows)
     )
     legend = " ".join(
