@@ -68,6 +68,19 @@ class FaultyFile(StoreFile):
         self._fault(np.frombuffer(buffer, dtype=np.uint8), position)
 
 
+def flip_in_page(file: dr.StoredGraph, page: int) -> Callable[[Array, int], None]:
+    """A fault for :class:`FaultyFile`: one bit of a page of targets."""
+    section = file.header.section("targets")
+    assert section is not None
+
+    def flip(buffer: Array, position: int) -> None:
+        at = section.offset + page * PAGE - position
+        if 0 <= at < len(buffer):
+            buffer[at] ^= 1
+
+    return flip
+
+
 def input_error(buffer: Array, position: int) -> None:
     """Fail like a disk with a bad sector."""
     raise FileError(f"cannot read the file: {OSError(errno.EIO, 'Input/output error')}")

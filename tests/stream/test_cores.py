@@ -15,7 +15,7 @@ from dromos.errors import CorruptFileError, ResourceError
 from dromos.places.stream import StreamEngine
 from tests.algorithms.support import graphs
 from tests.sizes import examples
-from tests.stream.stores import PAGE, FaultyFile, no_thread_stays, simple, stored
+from tests.stream.stores import PAGE, FaultyFile, flip_in_page, no_thread_stays, simple, stored
 
 
 def least_budget(file: dr.StoredGraph, threads: int) -> int:
@@ -88,14 +88,7 @@ def test_a_fixed_path_runs_the_program(tmp_path: Path) -> None:
 def test_a_damaged_page_is_told_and_ends_all_threads(tmp_path: Path) -> None:
     graph = simple(*np.random.default_rng(1).integers(0, 900, (2, 40_000)), 900)
     file = stored(graph, tmp_path)
-    section = file.header.section("targets")
-    assert section is not None
-
-    def damage(buffer: np.ndarray, position: int) -> None:
-        at = section.offset + 5 * PAGE - position
-        if 0 <= at < len(buffer):
-            buffer[at] ^= 1
-
-    engine = StreamEngine(CpuLeaf(2), 4 << 20, page_bytes=PAGE, opener=lambda origin: FaultyFile(origin, damage))
+    flip = flip_in_page(file, 5)
+    engine = StreamEngine(CpuLeaf(2), 4 << 20, page_bytes=PAGE, opener=lambda origin: FaultyFile(origin, flip))
     with no_thread_stays(), pytest.raises(CorruptFileError, match=r"graph\.drm"):
         dr.core_numbers(file, device=engine)

@@ -19,7 +19,7 @@ from dromos.places.stream.feed import PageFeed
 from dromos.places.stream.triangles import TriangleRoom, triangles
 from tests.algorithms.support import graphs
 from tests.sizes import examples
-from tests.stream.stores import PAGE, FaultyFile, no_thread_stays, simple, stored
+from tests.stream.stores import PAGE, FaultyFile, flip_in_page, no_thread_stays, simple, stored
 
 
 def counted(file: dr.StoredGraph, *, hubs: int, held: int, threads: int, buffers: int = 16 * PAGE) -> dict[str, Any]:
@@ -112,14 +112,7 @@ def test_the_least_budget_is_told_and_enough(threads: int, tmp_path: Path) -> No
 
 def test_a_damaged_page_is_told_and_ends_all_threads(tmp_path: Path) -> None:
     file = stored(simple(*np.random.default_rng(1).integers(0, 900, (2, 40_000)), 900), tmp_path)
-    section = file.header.section("targets")
-    assert section is not None
-
-    def damage(buffer: np.ndarray, position: int) -> None:
-        at = section.offset + 5 * PAGE - position
-        if 0 <= at < len(buffer):
-            buffer[at] ^= 1
-
-    engine = StreamEngine(CpuLeaf(2), 16 << 20, page_bytes=PAGE, opener=lambda origin: FaultyFile(origin, damage))
+    flip = flip_in_page(file, 5)
+    engine = StreamEngine(CpuLeaf(2), 16 << 20, page_bytes=PAGE, opener=lambda origin: FaultyFile(origin, flip))
     with no_thread_stays(), pytest.raises(CorruptFileError, match=r"graph\.drm"):
         dr.triangles(file, device=engine)
