@@ -14,6 +14,7 @@ __all__ = ["large_graphs", "small_graphs"]
 
 _VERTICES: Final = 64
 _AROUND_A_HUB: Final = 160
+_CYCLES: Final = 4
 _TAIL: Final = 70  # searches along it have more levels than some algorithms take one by one
 _SCALE: Final = 17  # with fewer vertices some algorithms use their methods for small graphs
 _DENSE_SCALE: Final = 14
@@ -24,11 +25,11 @@ _SIDE: Final = 300
 def small_graphs() -> tuple[Graph, ...]:
     """Graphs of all kinds that kernels are compiled for.
 
-    Undirected and directed ones (the latter acyclic), without weights and with weights of each type; and one with a
-    hub and a long tail, which some algorithms treat differently.
+    Undirected and directed ones (the latter acyclic), without weights and with weights of each type; one with a hub and
+    a long tail, which some algorithms treat differently; and one of several components.
 
     >>> len(small_graphs()), sorted({graph.num_vertices for graph in small_graphs()})
-    (9, [64, 231])
+    (10, [64, 231])
     """
     draw = np.random.default_rng(1)
     ends = np.sort(draw.integers(0, _VERTICES, (2, 4 * _VERTICES)), axis=0)
@@ -41,7 +42,10 @@ def small_graphs() -> tuple[Graph, ...]:
     ]
     ends = np.arange(1, _AROUND_A_HUB + _TAIL + 1)
     star = Graph.from_edges(np.where(ends <= _AROUND_A_HUB, 0, ends - 1), ends, directed=False)
-    return (*made, star)
+    every = np.arange(_VERTICES)
+    length = _VERTICES // _CYCLES
+    cycles = Graph.from_edges(every, every // length * length + (every + 1) % length, directed=False)
+    return (*made, star, cycles)
 
 
 @cache
