@@ -148,7 +148,8 @@ class KernelCalls:
         operator = self.operator(kernel)
         if operator is not None:
             options.pop("keep_on_device", None)  # slices are processed in the host's memory
-            return self._call(kernel, operator, graph, False, options)
+            found = self._call(kernel, operator, graph, False, options)
+            return {name: values for name, values in found.items() if name != "steps"}  # the trace has them
         self.graph.require_in_memory()
         if getattr(self.engine, "streams", False):  # a mapped graph larger than memory: the operating system pages it
             self.engine = engine_for("cpu", self.threads)
