@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import dromos as dr
+from dromos.engines.saving import state_of
 from dromos.plan import Path as RunPath
 from dromos.plan import Stats
 from dromos.runner import first_calls
 from dromos.runner.devices import engine_for
-from dromos.runner.two_tiers import hand_over
 from tests.program.agreement import disagreements
 from tests.program.random_programs import random_program
 
@@ -34,7 +34,7 @@ class _HandedOver:
     def step(self, path: RunPath, horizon: int | None = 1) -> Stats:
         if self._run.stats.superstep == self._after:
             compiled = engine_for("cpu", 2).prepare(self._program, self._graph)
-            hand_over(self._run, compiled, self._graph)
+            compiled.restore(state_of(self._run, self._graph), self._run.stats)
             self._run = compiled
         stats: Stats = self._run.step(path, 1)
         return stats

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.engines import Execution
+from dromos.engines import Execution, GraphLike
 from dromos.engines.parts import Part
 from dromos.plan import Stats
 
-__all__ = ["ResumableExecution", "ResumablePart", "Saved", "pack", "put_back", "reductions_of", "why_not_saved"]
+__all__ = [
+    "ResumableExecution",
+    "ResumablePart",
+    "Saved",
+    "pack",
+    "put_back",
+    "reductions_of",
+    "state_of",
+    "why_not_saved",
+]
 
 Saved = Mapping[str, Array]
 _FIELD, _EDGE, _REDUCTION = "field.", "edge.", "reduction."
@@ -82,3 +91,14 @@ def reductions_of(saved: Saved) -> tuple[Any, ...]:
     """
     count = sum(name.startswith(_REDUCTION) for name in saved)
     return tuple(saved[f"{_REDUCTION}{number}"][()] for number in range(count))
+
+
+def state_of(execution: Execution, graph: GraphLike) -> Saved:
+    """A copy of the state of a run in one part, for ``restore`` of an execution on the whole graph that has not run.
+
+    Without edge fields: engines keep these in different orders.
+    """
+    saved = cast(ResumableExecution, execution).save()
+    whole = {name.removeprefix("0."): values.copy() for name, values in saved.items()}
+    # the number of arcs that a search has not looked at only guides its choice of paths
+    return {**whole, "untouched": np.asarray(float(graph.num_arcs))}

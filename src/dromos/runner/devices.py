@@ -191,7 +191,8 @@ def _streamed(
     if leaf is None:
         known = ", ".join(map(repr, leaves))
         raise InvalidArgumentError(f"device={name!r} needs a graph in memory; for one on disk choose from {known}")
-    return StreamEngine(leaf(threads), budget, otherwise=otherwise)
+    whole = DEVICES["cpu"](threads) if name == "cpu" and otherwise is None else None
+    return StreamEngine(leaf(threads), budget, otherwise=otherwise, whole=whole)
 
 
 def _cuda_within(

@@ -107,6 +107,7 @@ class KernelCalls:
         if kernel in getattr(self.engine, "reporting", ()):
             options = {**options, "progress": self.progress}
         fields = found(on, **options)
+        reading = self._note_readings(kernel)
         # a single number is always copied to the host, which also waits for the kernel: the traced time is right
         fields = {
             name: values if keep_on_device and getattr(values, "ndim", 1) != 0 else on_host(values)
@@ -124,11 +125,25 @@ class KernelCalls:
             return fields
         size, arcs = on.num_vertices, on.num_arcs
         reason = f"the engine's own kernel for {kernel}"
-        seconds = max(0.0, time.perf_counter() - begin - (compile_seconds() - compiled))  # compiling is reported apart
+        # compiling and reading are reported apart
+        seconds = max(0.0, time.perf_counter() - begin - (compile_seconds() - compiled) - reading)
         number = self._kernel_calls[kernel]
         self._rows.append(TraceRow(kernel, number, 1, size, arcs, arcs, "native", reason, None, seconds, 0, 0))
         self._kernel_calls[kernel] += 1
         return fields
+
+    def _note_readings(self, phase: str) -> float:
+        """Record graphs that the engine has read into memory; return the time that took."""
+        take, seconds = getattr(self.engine, "take_readings", None), 0.0
+        size, arcs = self.graph.num_vertices, self.graph.num_arcs
+        for reading in take() if take is not None else ():
+            seconds += reading.seconds
+            self._rows.append(
+                TraceRow(
+                    phase, 0, 0, size, arcs, arcs, "read", reading.reason, None, reading.seconds, 0, 0, reading.bytes
+                )
+            )
+        return seconds
 
     def operator(self, kernel: str) -> NativeKernel | None:
         """The engine's version of ``kernel`` over slices; None where it takes whole graphs."""

@@ -16,7 +16,7 @@ from dromos.program import Program, analyse
 if TYPE_CHECKING:
     from dromos.runner.checkpoint import Checkpoint
 
-__all__ = ["Progress", "ResumableWatch", "Watch", "fixed_path", "iterate"]
+__all__ = ["Progress", "ResumableWatch", "Watch", "fixed_path", "is_over", "iterate"]
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with ``(supersteps done, most that there can be)``; 0 means "not known"."""
@@ -70,7 +70,7 @@ def iterate(
         caps = replace(caps, whole="")  # a run in one step cannot be saved midway
     fixed = None if path is None else Decision(path, "fixed by the caller", horizon=None)
     watched = progress is not None or watch is not None
-    while not stats.finished and (max_iter is None or stats.superstep < max_iter):
+    while not is_over(stats, max_iter):
         decision = choose(stats, history, caps) if fixed is None else fixed
         horizon = decision.horizon
         if watched:
@@ -98,6 +98,16 @@ def iterate(
         if leave is not None and not stats.finished and leave(execution, stats):
             break
     return History(history[len(known) :]) if known else history
+
+
+def is_over(stats: Stats, max_iter: int | None) -> bool:
+    """Whether a run has ended, by itself or by the limit of its supersteps.
+
+    >>> stats = Stats(superstep=3, frontier=1, out_degree=2, in_degree=2)
+    >>> is_over(stats, 3), is_over(stats, None)
+    (True, False)
+    """
+    return bool(stats.finished) or (max_iter is not None and stats.superstep >= max_iter)
 
 
 def fixed_path(

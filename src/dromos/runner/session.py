@@ -25,7 +25,7 @@ from dromos.runner.explanation import Explanation
 from dromos.runner.host import array_module, on_host
 from dromos.runner.kernel_calls import GPU, KernelCalls
 from dromos.runner.keywords import unknown_argument
-from dromos.runner.loop import Progress, Watch, fixed_path, iterate
+from dromos.runner.loop import Progress, Watch, fixed_path, is_over, iterate
 from dromos.runner.options import check_graph
 from dromos.runner.outcome import Outcome
 from dromos.runner.own_rows import OwnRows, cut_columns
@@ -97,6 +97,9 @@ class Session(KernelCalls):
         self._at_once = cold and first_calls.answers_at_once(graph)
         if self._at_once:
             self.engine = engine_for("numpy", threads)
+        for_call = getattr(self.engine, "for_call", None)
+        if for_call is not None:  # a run that is saved or follows a path stays on disk
+            self.engine = for_call(progress, over_pages=checkpoint is not None or path != "auto")
         self._keeps = keep_on_device
         if keep_on_device and hasattr(self.engine, "keeping_results"):
             self.engine = self.engine.keeping_results()
@@ -309,15 +312,23 @@ class Session(KernelCalls):
         keep_on_device: bool,
         checkpoint: Checkpoint | None = None,
     ) -> Outcome:
-        execution = self.engine.prepare(program, on)
+        execution, phase = self.engine.prepare(program, on), type(program).__name__
+        self._note_readings(phase)
         try:
             if checkpoint is not None and (done := checkpoint.resume(execution)):
                 self._note_restored(program, done, checkpoint)
             path = fixed_path(self.path, execution, program, on, self.engine)
             often: dict[str, Any] = {} if every is None else {"every": every}
+            mover = getattr(execution, "mover", None) if watch is None else None
             history = iterate(
-                execution, path, max_iter=max_iter, progress=self.progress, watch=watch, checkpoint=checkpoint, **often
-            )
+                execution, path, max_iter=max_iter, progress=self.progress, watch=watch, checkpoint=checkpoint,
+                leave=None if mover is None else mover.pays, **often,
+            )  # fmt: skip
+            if mover is not None and not is_over(execution.stats, max_iter):
+                self._record(phase, history)
+                execution = mover.move(execution)
+                self._note_readings(phase)
+                history = iterate(execution, max_iter=max_iter, progress=self.progress)
         finally:
             close = getattr(execution, "close", None)
             if close is not None:  # reader threads and an open file
@@ -328,13 +339,17 @@ class Session(KernelCalls):
             recycle(execution)
         return outcome
 
+    def _record(self, phase: str, rows: Iterable[Row]) -> None:
+        """Add steps of the loop to the trace."""
+        self._rows += [FusedRow.of(phase, row) for row in rows]
+
     def _outcome(
         self, program: Program, on: Graph, execution: Execution, rows: Iterable[Row], keep_on_device: bool
     ) -> Outcome:
         """The outcome of a run, whose steps are added to the trace."""
         phase = type(program).__name__
         self._explanation.programs[phase] = type(program), graph_types(on)
-        self._rows += [FusedRow.of(phase, row) for row in rows]
+        self._record(phase, rows)
         self.finished = execution.stats.finished
         fields: Mapping[str, Any]
         if self._is_answer:

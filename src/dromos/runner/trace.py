@@ -199,7 +199,7 @@ class Trace(Sequence[TraceRow]):
         for step in self._steps:
             if isinstance(step, FusedRow):
                 taken.update(_paths(step.whole.path, step.levels))
-            else:
+            elif step.supersteps:
                 taken[step.path] += step.supersteps
         return dict(taken)
 

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from typing import NamedTuple, cast
 
-import numpy as np
-
 from dromos.engines import Engine, Execution, GraphLike
-from dromos.engines.saving import ResumableExecution, Saved
+from dromos.engines.saving import ResumableExecution, state_of
 from dromos.plan import Row
 from dromos.program import Program
 from dromos.runner import first_calls
 from dromos.runner.devices import engine_for
-from dromos.runner.loop import Progress, iterate
+from dromos.runner.loop import Progress, is_over, iterate
 
-__all__ = ["Ran", "hand_over", "run_in_two_tiers"]
+__all__ = ["Ran", "run_in_two_tiers"]
 
 
 class Ran(NamedTuple):
@@ -43,23 +41,13 @@ def run_in_two_tiers(
     execution = engine.prepare(program, graph)
     leave = first_calls.limit(program.ir().name)
     rows = list(iterate(execution, max_iter=max_iter, progress=progress, leave=leave))
-    stats = execution.stats
-    if stats.finished or (max_iter is not None and stats.superstep >= max_iter):
+    if is_over(execution.stats, max_iter):
         return Ran(engine, execution, rows)
     engine = engine_for("cpu", threads)
-    compiled = engine.prepare(program, graph)
+    compiled = cast(ResumableExecution, engine.prepare(program, graph))
     if program.ir().edge_fields:  # the engines keep them in different orders: start over
         rows = []
     else:
-        hand_over(execution, compiled, graph)
+        compiled.restore(state_of(execution, graph), execution.stats)
     rows += iterate(compiled, max_iter=max_iter, progress=progress)
     return Ran(engine, compiled, rows)
-
-
-def hand_over(execution: Execution, to: Execution, graph: GraphLike) -> None:
-    """Have ``to``, which has not run, continue from the state of a run in one part."""
-    saved = cast(ResumableExecution, execution).save()
-    whole = {name.removeprefix("0."): values.copy() for name, values in saved.items()}
-    # the number of arcs that a search has not looked at only guides its choice of paths
-    state: Saved = {**whole, "untouched": np.asarray(float(graph.num_arcs))}
-    cast(ResumableExecution, to).restore(state, execution.stats)

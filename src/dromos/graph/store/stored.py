@@ -33,6 +33,7 @@ from dromos.graph.store.paged.selected import rows_between, selected_rows
 from dromos.graph.store.paged.slices import slice_of
 from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.store.striped import is_striped, read_stripes, read_through
+from dromos.graph.store.whole import KeptGraph
 from dromos.graph.summary import human_bytes, size_and_kind
 from dromos.graph.vertex_data import VertexData
 from dromos.sizes import available_memory
@@ -86,8 +87,8 @@ class StoredGraph(Graph):
     """
 
     __slots__ = (
-        "_between", "_checksums", "_kept_labels", "_loaded", "_prefix", "_rows", "_weighted", "kept_reader",
-        "making_memory", "origin",
+        "_between", "_checksums", "_kept_labels", "_loaded", "_prefix", "_rows", "_weighted", "kept_graph",
+        "kept_reader", "making_memory", "origin",
     )  # fmt: skip
 
     on_disk = True
@@ -98,6 +99,8 @@ class StoredGraph(Graph):
     _prefix: str
     _rows: dict[str, Array]
     _weighted: bool
+    kept_graph: KeptGraph
+    """The graph in memory, if a call has read it whole; shared by all views of the graph."""
     kept_reader: KeptReader
     """The reader of single rows, kept between calls and shared by all views of the graph."""
     making_memory: int | None
@@ -115,12 +118,14 @@ class StoredGraph(Graph):
         rows: dict[str, Array] | None = None,
         labels: KeptLabels | None = None,
         kept_reader: KeptReader | None = None,
+        kept_graph: KeptGraph | None = None,
     ) -> StoredGraph:
         self = object.__new__(cls)
         self.origin, self._checksums, self._prefix, self._weighted = origin, checksums, prefix, weighted
         self._rows = {} if rows is None else rows  # the offsets of both directions, shared by all views of the graph
         self._kept_labels = KeptLabels() if labels is None else labels
         self.kept_reader = KeptReader() if kept_reader is None else kept_reader
+        self.kept_graph = KeptGraph() if kept_graph is None else kept_graph
         self._flags = origin.header.flags
         self._transpose = self._out_degree = self._in_degree = self._check = None
         self._loaded, self._derived, self._between = None, {}, {}
@@ -177,10 +182,12 @@ class StoredGraph(Graph):
         labels = self._kept_labels.nbytes
         return held | {"labels": labels} if labels else held
 
-    def make_room(self) -> None:
-        """Release what can be read again, before a run with a budget of its own."""
+    def make_room(self, *, keep_graph: bool = False) -> None:
+        """Release what can be read again, before a run with a budget of its own; ``keep_graph``: but the arcs."""
         self.kept_reader.clear()
         self._kept_labels.forget()
+        if not keep_graph:
+            self.kept_graph.forget()
 
     @property
     def _targets(self) -> Any:  # type: ignore[override]
@@ -282,7 +289,7 @@ class StoredGraph(Graph):
             self.origin, self._checksums,
             prefix=self._prefix if prefix is None else prefix,
             weighted=self._weighted if weighted is None else weighted, rows=self._rows, labels=self._kept_labels,
-            kept_reader=self.kept_reader,
+            kept_reader=self.kept_reader, kept_graph=self.kept_graph,
         )._within(self.making_memory)  # fmt: skip
 
     def _within(self, memory: int | None) -> StoredGraph:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -41,7 +42,8 @@ from dromos.places.stream.feed import PageFeed
 from dromos.places.stream.kept_rows import keeps_rows
 from dromos.places.stream.row_kernels import ROW_KERNELS, call_row_kernel
 from dromos.places.stream.sorted_rows import SortedRows
-from dromos.places.stream.target_kernels import TARGET_KERNELS, TargetReader, triangles_of
+from dromos.places.stream.target_kernels import TARGET_KERNELS, TargetReader, is_simple, triangles_of
+from dromos.places.stream.whole import KERNEL_BYTES, Mover, Reading, WholeGraphs, begins_with_all, run_bytes
 from dromos.plan.path import Direction
 from dromos.program import Program, analyse
 from dromos.program.expr import reads
@@ -61,6 +63,7 @@ class StreamEngine:
         opener: opens the file; for tests, one that fails.
         otherwise: runs graphs that were derived from a mapped graph and have no file of their own.
         host: the engine for what is no program; by default the leaf. A leaf on a device runs programs alone.
+        whole: the engine for graphs that the budget holds whole; without it, they run over pages too.
         budget: the name of the argument that gives ``memory``, for errors.
     """
 
@@ -77,17 +80,22 @@ class StreamEngine:
         opener: Callable[[Origin], ByteSource] = open_source,
         otherwise: Engine | None = None,
         host: Leaf | None = None,
+        whole: Engine | None = None,
         budget: str = "memory",
     ) -> None:
         self._otherwise, self._budget = otherwise, budget
+        self._whole = None if whole is None else WholeGraphs(whole, opener)
         self._host = leaf if host is None else host
         self.leaf, self.memory, self.page_bytes, self.opener = leaf, memory, page_bytes, opener
         self._beside = self._answer = 0
         self._used: list[str] = []
+        self._in_memory = False
 
     @property
     def name(self) -> str:
-        """What computed so far: the leaf, or the engine of the host where no program ran."""
+        """What computed so far: the leaf, or the engine of the host where no program ran; or all of it in memory."""
+        if self._in_memory and not self._used:
+            return self.leaf.name
         return f"{' and '.join(self._used or [self.leaf.name])}, streamed"
 
     @property
@@ -97,6 +105,20 @@ class StreamEngine:
     def _uses(self, leaf: Leaf) -> None:
         if leaf.name not in self._used:
             self._used.append(leaf.name)
+
+    def for_call(self, progress: Callable[[int, int], Any] | None, *, over_pages: bool) -> StreamEngine:
+        """A copy for one call of an algorithm. ``over_pages``: also runs over pages if the budget holds the graph."""
+        engine = copy(self)
+        engine._used, engine._in_memory = [], False
+        engine._whole = None if over_pages or self._whole is None else self._whole.reporting_to(progress)
+        return engine
+
+    def take_readings(self) -> list[Reading]:
+        """The graphs that were read whole since the last call."""
+        if self._whole is None:
+            return []
+        readings, self._whole.readings = self._whole.readings, []
+        return readings
 
     def hold(self, beside: int, answer: int) -> None:
         """Reserve bytes of the budget for the caller of programs, and for a result with one row per edge."""
@@ -113,9 +135,7 @@ class StreamEngine:
         """Set up the program in its initial state; pages are read from the first superstep on."""
         if self._otherwise is not None and stored_form(graph) is None:
             return self._otherwise.prepare(program, graph)
-        self._uses(self.leaf)
         stored = _stored(graph)
-        stored.make_room()
         if stored.directed or program.ir().edge_params:
             refuse_direction(program, "a stream")
         program, _ = along(program, stored)
@@ -123,6 +143,12 @@ class StreamEngine:
         types = graph_types(stored)
         typed = program.typed(types)
         weighted = bool(reads(typed.ir.exprs(), "weight"))
+        mover = self._mover(program, stored, weights=weighted)
+        if mover is not None and (begins_with_all(typed) or mover.is_due):
+            self._in_memory = True
+            return mover.prepare()
+        self._uses(self.leaf)
+        stored.make_room()
         prefixes = {"push": stored._prefix, "pull": stored.in_prefix}
         by_prefix: dict[str, PagedRows] = {}
         rows: dict[Direction, PagedRows] = {}
@@ -164,10 +190,30 @@ class StreamEngine:
                 folder = Path(stored.origin.path).parent if stored.origin.stripes is None else None
                 threads, n = part.threads, stored.num_vertices
                 feed.sort_cached(SortedRows(n, value_bytes, threads, offsets.get("push"), folder))
-            return StreamExecution(program, stored, types, part, feed, planned)
+            return StreamExecution(program, stored, types, part, feed, planned, mover)
         except BaseException:
             pager.close()
             raise
+
+    def _mover(self, program: Program, stored: StoredGraph, *, weights: bool) -> Mover | None:
+        """How to run a program in memory; None if the budget has no room for that."""
+        if self._whole is None:
+            return None
+        held = run_bytes(program, graph_types(stored), stored.num_vertices, stored.num_arcs)
+        fits = self._whole.fits(stored, self.memory, held + self._beside + self._answer, weights=weights)
+        return Mover(self._whole, program, stored, weights) if fits else None
+
+    def _kernel_in_memory(self, name: str, graph: StoredGraph) -> NativeKernel | None:
+        """The kernel of this name on the graph in memory; None if the budget has no room for that."""
+        whole = self._whole
+        if whole is None or name not in KERNEL_BYTES:
+            return None
+        held = KERNEL_BYTES[name](graph, num_threads(self._threads)) + self._beside + self._answer
+        kernel = whole.engine.native(name)
+        if kernel is None or not whole.fits(graph, self.memory, held, weights=False):
+            return None
+        self._in_memory = True
+        return partial(kernel, whole.graph(graph, weights=False))
 
     @contextmanager
     def _named_budget(self) -> Iterator[None]:
@@ -181,7 +227,7 @@ class StreamEngine:
     def native(self, name: str) -> NativeKernel | None:
         """The kernel of this name over pages; None if there is none and a program has to do the work."""
         kernel = TARGET_KERNELS.get(name) if self._host.name == "cpu" else None
-        return None if kernel is None else cast("NativeKernel", partial(self._of_targets, kernel))
+        return None if kernel is None else cast("NativeKernel", partial(self._of_targets, name, kernel))
 
     def row_kernel(self, name: str) -> NativeKernel | None:
         """The kernel of this name that reads the rows of some vertices of a stored graph; None if there is none."""
@@ -203,19 +249,20 @@ class StreamEngine:
         """Whether :meth:`row_kernel` has none of this name here, but would have one on the CPU's compiled engine."""
         return name in ROW_KERNELS and self.row_kernel(name) is None
 
-    def _of_targets(
-        self, kernel: Callable[..., Mapping[str, Any] | None], graph: GraphLike, **options: Any
-    ) -> Mapping[str, Any] | None:
+    def _of_targets(self, name: str, kernel: NativeKernel, graph: GraphLike, **options: Any) -> Mapping[str, Any]:
         """Call a kernel that reads targets alone; see :mod:`dromos.places.stream.target_kernels`."""
         stored = _stored(graph)
+        in_memory = self._kernel_in_memory(name, stored)
+        if in_memory is not None:
+            options.pop("progress", None)
+            return in_memory(**options)
         reader = TargetReader(
             stored, self._threads, memory=self.memory, page_bytes=self.page_bytes, opener=self.opener,
             beside=self._beside, answer=self._answer,
         )  # fmt: skip
         with self._named_budget():
             found = kernel(reader, **options)
-        if found is not None:
-            self._uses(self._host)
+        self._uses(self._host)
         return found
 
     def arc_slices(self, graph: GraphLike, held: int) -> Iterator[GraphSlice]:
@@ -245,11 +292,12 @@ class StreamEngine:
         progress: Callable[[int, int], None] | None = None,
         **options: Any,
     ) -> Mapping[str, Any]:
-        if name == "triangles" and self._host.name == "cpu":
-            counted = self._of_targets(triangles_of, graph, progress=progress)
-            if counted is not None:
-                return counted
         stored = _stored(graph)
+        if name == "triangles" and self._host.name == "cpu" and is_simple(stored):
+            counted = self._of_targets(name, triangles_of, stored, progress=progress)
+            return {"degree": stored.out_degree.astype(np.int64), **counted}
+        if name == "cdlp" and (in_memory := self._kernel_in_memory(name, stored)) is not None:
+            return in_memory(directed=directed, **options)
         self._uses(self._host)
         stored.make_room()
         with self._named_budget():

@@ -16,6 +16,7 @@ from dromos.places.feed import Feed
 from dromos.places.stream.budget import MemoryPlan
 from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.feed import PageFeed
+from dromos.places.stream.whole import Mover
 from dromos.plan import Constants, Path, Stats
 from dromos.program import GraphTypes, Program
 
@@ -29,10 +30,19 @@ class StreamExecution(PlacedExecution):
     """See :class:`dromos.engines.Execution`; has to be closed after the run."""
 
     def __init__(
-        self, program: Program, graph: StoredGraph, types: GraphTypes, part: Part, feed: PageFeed, memory: MemoryPlan
+        self,
+        program: Program,
+        graph: StoredGraph,
+        types: GraphTypes,
+        part: Part,
+        feed: PageFeed,
+        memory: MemoryPlan,
+        mover: Mover | None = None,
     ) -> None:
-        self.feed, self.memory = feed, memory
-        self._before = feed.seconds_by_part()
+        self.feed, self.memory, self._kept = feed, memory, graph.kept_graph
+        self.mover = None if program.ir().edge_fields else mover  # engines have values of arcs in different orders
+        """How to continue in memory, if the budget has room for that."""
+        self._before, self._counted = feed.seconds_by_part(), 0
         self._compiled: set[Path] = set()
         release_compiler_pages()
         super().__init__(program, graph, types, [part], [feed], CopyExchange())
@@ -95,6 +105,8 @@ class StreamExecution(PlacedExecution):
 
     def close(self) -> None:
         """Stop the reader threads, and close the file."""
+        self._kept.bytes_read += self.feed.pager.bytes_read - self._counted
+        self._counted = self.feed.pager.bytes_read
         self.feed.close()
         release_compiler_pages()
 

@@ -137,6 +137,16 @@ class PageFeed:
             wanted[: self._kept.pages(rows)] = False
         return rows.missing_bytes(wanted)
 
+    def whole_bytes(self) -> tuple[int, int]:
+        """The bytes of all pages, and of those that are not in memory."""
+        each = self.rows_by_prefix().values()
+        whole = sum(section.file_bytes(np.arange(rows.num_pages)) for rows in each for section in rows.sections)
+        return whole, sum(rows.missing_bytes(np.ones(rows.num_pages, dtype=bool)) for rows in each)
+
+    def rows_by_prefix(self) -> dict[str, PagedRows]:
+        """The rows of both directions, by the prefix of their sections."""
+        return {rows.prefix: rows for rows in self._rows.values()}
+
     def fetch(self, numbers: Array, direction: Direction) -> Iterator[GraphSlice]:
         """See :class:`dromos.places.Feed`."""
         slices = self._fetch(numbers, direction)

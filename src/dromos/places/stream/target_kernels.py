@@ -22,7 +22,7 @@ from dromos.places.stream.feed import PageFeed
 from dromos.places.stream.triangles import triangle_room, triangles
 from dromos.sizes import available_memory
 
-__all__ = ["TARGET_KERNELS", "TargetReader", "triangles_of"]
+__all__ = ["TARGET_KERNELS", "TargetReader", "is_simple", "triangles_of"]
 
 
 @dataclass(frozen=True)
@@ -88,12 +88,15 @@ def cores_of(reader: TargetReader, progress: Callable[[int, int], None] | None =
     return {"core": core, "steps": steps}
 
 
-def triangles_of(reader: TargetReader, progress: Callable[[int, int], None] | None = None) -> Mapping[str, Any] | None:
-    """See :func:`dromos.places.stream.triangles.triangles`; None if the graph is not known to be simple."""
-    graph, dtype = reader.graph, graph_types(reader.graph).id
+def is_simple(graph: StoredGraph) -> bool:
+    """Whether the graph is known to be symmetric, without self-loops and parallel edges."""
     flags = graph.known_flags
-    if not graph.symmetric or flags.self_loops is not False or flags.parallel_edges is not False:
-        return None
+    return graph.symmetric and flags.self_loops is False and flags.parallel_edges is False
+
+
+def triangles_of(reader: TargetReader, progress: Callable[[int, int], None] | None = None) -> Mapping[str, Any]:
+    """See :func:`dromos.places.stream.triangles.triangles`, of a graph that :func:`is_simple`."""
+    dtype = graph_types(reader.graph).id
     least = triangle_room(0, reader.offsets, dtype.itemsize, reader.threads).bytes
     more = reader.plan(least).room.cache // 4 * 3
     room = triangle_room(least + more, reader.offsets, dtype.itemsize, reader.threads)

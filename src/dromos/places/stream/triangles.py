@@ -77,7 +77,7 @@ def triangles(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Triangles through each vertex, their number, the degrees, and the steps of the trace."""
+    """Triangles through each vertex, their number, and the steps of the trace."""
     counting = _Counting(feed, offsets, dtype, room)
     counting.look_over()
     for number, (low, begins) in enumerate(counting.ranges()):
@@ -85,9 +85,7 @@ def triangles(
         if progress is not None:
             progress(min(low + len(begins) - 1, len(offsets) - 1), len(offsets) - 1)
     counts, total, steps = *counting.finish(), counting.steps
-    del counting  # before more is allocated
-    degree = np.diff(offsets).astype(np.int64, copy=False)
-    return {"triangles": counts, "total": total, "degree": degree, "steps": steps}
+    return {"triangles": counts, "total": total, "steps": steps}
 
 
 class _Counting:

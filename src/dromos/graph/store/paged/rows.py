@@ -47,7 +47,7 @@ class PagedRows:
     ) -> None:
         names = [f"{prefix}targets", *([f"{prefix}weights"] if weights else [])]
         sections = [section for name in names if (section := header.section(name)) is not None]
-        self.num_vertices, self.num_arcs = header.num_vertices, header.num_arcs
+        self.prefix, self.num_vertices, self.num_arcs = prefix, header.num_vertices, header.num_arcs
         sizes = [section.dtype.itemsize for section in sections]
         self.page_arcs = max(_page_arcs(page_bytes, self.num_arcs, sizes), header.pack_arcs)
         self.arc_bytes = sum(sizes)

@@ -1,0 +1,193 @@
+"""Stores that a budget holds whole: when they are read into memory, and what a run takes there.
+
+In memory, a run has the fused kernels of the engine, and the next call on the same opened graph reads nothing. But a
+search may need a thousandth of the pages. So the graph is read at once only if it is small, if the run begins with all
+of its rows, or if earlier runs have read half as much. Otherwise a run begins over pages, and moves into memory once it
+has lost as much time over pages as reading the rest would take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+import numpy as np
+
+from dromos.codegen.facts import is_always_active
+from dromos.compiling import Stopwatch
+from dromos.engines import Engine, Execution
+from dromos.engines.saving import ResumableExecution, state_of
+from dromos.graph import Graph
+from dromos.graph.store.origin import Origin
+from dromos.graph.store.paged.file import ByteSource
+from dromos.graph.store.paged.rows import PagedRows
+from dromos.graph.store.stored import StoredGraph
+from dromos.graph.store.whole import bytes_on_disk, read_whole, whole_bytes
+from dromos.graph.summary import human_bytes
+from dromos.plan import Stats
+from dromos.program import GraphTypes, Program, TypedProgram, analyse
+from dromos.program.expr import TRUE
+from dromos.program.forms import is_offered, is_ordered
+from dromos.sizes import available_memory
+
+if TYPE_CHECKING:
+    from dromos.places.stream.execution import StreamExecution
+    from dromos.places.stream.feed import PageFeed
+
+__all__ = ["KERNEL_BYTES", "Mover", "Reading", "WholeGraphs", "begins_with_all", "run_bytes"]
+
+_SMALL: Final = 32 << 20  # bytes of a file: read within some 20 ms
+_FIXED: Final = 24 << 20  # what does not grow with the graph: counters, levels, tables of each thread
+# Per vertex, in ids: the frontier, the next one, marks and lists; and the bins of delta-stepping.
+_LISTS: Final = 6
+_BINS: Final = 34
+_MARKS: Final = 12  # bytes
+# Per arc: arcs sorted by blocks take four bytes, and while they are sorted as much again.
+_BLOCK_BYTES: Final = 9
+# A superstep over pages costs as much as reading so many bytes.
+_SUPERSTEP_BYTES: Final = 1 << 20
+# What a move costs beyond what is read: copies of states and offsets, in bytes per vertex.
+_MOVING_BYTES: Final = 48
+
+
+def _longest(graph: StoredGraph) -> int:
+    """The most neighbors of a vertex, in both directions."""
+    longest = int(graph.out_degree.max(initial=0))
+    return longest + int(graph.in_degree.max(initial=0)) if graph.directed else longest
+
+
+KERNEL_BYTES: Final[Mapping[str, Callable[[StoredGraph, int], int]]] = {
+    "cdlp": lambda graph, threads: 24 * graph.num_vertices + 80 * threads * _longest(graph),
+    "components": lambda graph, threads: 16 * graph.num_vertices,
+    "cores": lambda graph, threads: 32 * graph.num_vertices,
+    "triangles": lambda graph, threads: (80 + threads) * graph.num_vertices + 3 * graph.num_arcs,
+}
+"""What the CPU's kernels take beside the graph; others run over pages."""
+
+
+class Reading(NamedTuple):
+    """A graph that was read into memory, for the trace."""
+
+    bytes: int
+    seconds: float
+    reason: str
+
+
+class WholeGraphs:
+    """Reads graphs into memory for ``engine``."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        opener: Callable[[Origin], ByteSource],
+        progress: Callable[[int, int], Any] | None = None,
+    ) -> None:
+        self.engine, self._opener, self._progress = engine, opener, progress
+        self.readings: list[Reading] = []
+
+    def reporting_to(self, progress: Callable[[int, int], Any] | None) -> WholeGraphs:
+        """The same for a call with this progress function."""
+        return WholeGraphs(self.engine, self._opener, progress)
+
+    def fits(self, stored: StoredGraph, budget: int | None, held: int, *, weights: bool) -> bool:
+        """Whether ``budget`` has room for the graph, and for ``held`` bytes beside it."""
+        kept = stored.kept_graph.nbytes
+        memory = (available_memory() + kept) // 2 if budget is None else budget
+        room = memory - held - _FIXED
+        least = stored.num_arcs * stored.targets.itemsize
+        return room >= least and room >= whole_bytes(stored, weights=weights)
+
+    def is_due(self, stored: StoredGraph, *, weights: bool) -> bool:
+        """Whether the graph is in memory, or is to be read now."""
+        kept, size = stored.kept_graph, bytes_on_disk(stored, weights=weights)
+        return size <= _SMALL or 2 * kept.bytes_read >= size or kept.view_of(stored, weights=weights) is not None
+
+    def graph(self, stored: StoredGraph, *, weights: bool, known: Mapping[str, PagedRows] | None = None) -> Graph:
+        """The graph in memory; ``known``: see :func:`read_whole`."""
+        stored.make_room(keep_graph=True)
+        found = stored.kept_graph.view_of(stored, weights=weights)
+        if found is None:
+            stored.make_room()
+            clock = Stopwatch()
+            read = read_whole(stored, weights=weights, opener=self._opener, known=known, told=self._tell)
+            told = f"memory= holds the graph ({human_bytes(stored.kept_graph.nbytes)}): all of it is read, once"
+            self.readings.append(Reading(read, clock.seconds(), told))
+            found = stored.kept_graph.view_of(stored, weights=weights)
+        assert found is not None
+        return found
+
+    def _tell(self, done: int, total: int) -> None:
+        if self._progress is None:
+            return
+        self._progress(0, 0)
+        if hasattr(self._progress, "note"):
+            self._progress.note(f"{human_bytes(done)} of {human_bytes(total)} read")
+
+
+@dataclass(frozen=True)
+class Mover:
+    """Moves a run over pages into memory, which has room for it."""
+
+    whole: WholeGraphs
+    program: Program
+    stored: StoredGraph
+    weights: bool
+
+    def pays(self, execution: StreamExecution, stats: Stats) -> bool:
+        """Whether the run has lost as much over pages as moving it costs."""
+        pager = execution.feed.pager
+        lost = stats.superstep * _SUPERSTEP_BYTES
+        moving = self.stored.num_vertices * _MOVING_BYTES
+        if lost + pager.bytes_read < moving:
+            return False
+        whole, missing = execution.feed.whole_bytes()
+        again = max(0, pager.bytes_read + missing - whole)
+        return lost + again >= moving + missing
+
+    @property
+    def is_due(self) -> bool:
+        """Whether to run in memory from the start."""
+        return self.whole.is_due(self.stored, weights=self.weights)
+
+    def prepare(self, feed: PageFeed | None = None) -> Execution:
+        """The program in its initial state in memory, where the pages of a closed ``feed`` stay."""
+        known = None if feed is None else feed.rows_by_prefix()
+        graph = self.whole.graph(self.stored, weights=self.weights, known=known)
+        return self.whole.engine.prepare(self.program, graph)
+
+    def move(self, execution: StreamExecution) -> Execution:
+        """A run over pages in memory, where it continues."""
+        state, stats, feed = state_of(execution, self.stored), execution.stats, execution.feed
+        execution.close()
+        found = cast(ResumableExecution, self.prepare(feed))
+        found.restore(state, replace(stats, read=0, push_read=None, pull_read=None, push_cost=None, pull_cost=None))
+        return found
+
+
+def begins_with_all(typed: TypedProgram) -> bool:
+    """Whether the first superstep reads all rows."""
+    return typed.ir.start is TRUE
+
+
+def run_bytes(program: Program, types: GraphTypes, num_vertices: int, num_arcs: int) -> int:
+    """What the CPU's engine takes beside the graph, at most: fields, their copies, messages, the frontier and lists.
+
+    >>> import dromos as dr
+    >>> from dromos.algorithms.bfs import BFS
+    >>> run_bytes(BFS(source=0), GraphTypes(np.dtype(np.int32), None), 1000, 9000) // 1000
+    64
+    """
+    typed = program.typed(types)
+    analysis = analyse(typed)
+    size = types.id.itemsize
+    sizes = {spec.name: typed.dtype(spec.name).itemsize * (spec.size or 1) for spec in typed.ir.fields}
+    row = sum(each * (2 + (name in typed.ir.tables)) for name, each in sizes.items())
+    row += 3 * typed.message_bytes + size * _LISTS + _MARKS
+    if is_ordered(typed, analysis):
+        row += size * _BINS
+    arc = sum(typed.dtype(spec.name).itemsize * (spec.size or 1) for spec in typed.ir.edge_fields)
+    if is_offered(typed.ir, analysis) and is_always_active(typed.ir, analysis):
+        arc += _BLOCK_BYTES
+    given = sum(int(values.nbytes) for values in program.params.values() if np.ndim(values) and all(values.strides))
+    return num_vertices * row + num_arcs * arc + given

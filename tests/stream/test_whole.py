@@ -1,0 +1,329 @@
+"""Graphs on disk that the budget holds whole are read once, and computed on in memory."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dromos as dr
+from dromos.engines.cpu import CpuEngine
+from dromos.engines.cpu.part import CpuLeaf
+from dromos.errors import CorruptFileError, FileError, ResourceError
+from dromos.graph.store import write
+from dromos.places.stream import StreamEngine, whole
+from dromos.program import Program
+from tests.program import programs
+from tests.program.running import run
+from tests.stream.stores import PAGE, CountingFile, FaultyFile, flip_in_page, no_thread_stays, random_graph, stored
+from tests.stream.test_programs import check_random, many_pages
+
+ENOUGH = 256 << 20
+SOURCE = 7
+
+SEARCHES: dict[str, Callable[..., dr.Result]] = {
+    "bfs": lambda g, **how: dr.bfs(g, SOURCE, **how),
+    "sssp": lambda g, **how: dr.sssp(g, SOURCE, **how),
+    "multi_source_bfs": lambda g, **how: dr.multi_source_bfs(g, [1, SOURCE], **how),
+    "betweenness": lambda g, **how: dr.betweenness(g, sources=[1, SOURCE], **how),
+}
+CALLS = SEARCHES | {
+    "pagerank": lambda g, **how: dr.pagerank(g, weight=None, **how),
+    "spmv": lambda g, **how: dr.spmv(g, np.arange(g.num_vertices) % 5, **how),
+    "connected_components": dr.connected_components,
+    "core_numbers": dr.core_numbers,
+    "triangles": dr.triangles,
+    "clustering": dr.clustering,
+    "label_propagation": dr.label_propagation,
+    "strongly_connected_components": dr.strongly_connected_components,
+    "coloring": dr.coloring,
+}
+LOOSE = ("pagerank", "spmv", "betweenness", "clustering", "multi_source_bfs")
+
+
+def simple_graph(seed: int = 3, vertices: int = 600, edges: int = 5000) -> dr.Graph:
+    """Undirected and simple, with weights and a hub: all algorithms take it."""
+    draw = np.random.default_rng(seed)
+    src, dst = draw.integers(0, vertices, (2, edges))
+    src[:200] = SOURCE
+    return dr.Graph.from_edges(
+        src, dst, draw.integers(1, 9, edges).astype(np.int32),
+        num_vertices=vertices, directed=False, dedupe=True, drop_self_loops=True,
+    )  # fmt: skip
+
+
+def agrees(name: str, found: dr.Result, expected: dr.Result) -> None:
+    """All fields are the same, to the last digits of sums; of equally short ways any parent will do."""
+    compare = partial(np.testing.assert_allclose, rtol=1e-9) if name in LOOSE else np.testing.assert_array_equal
+    for field in expected:
+        if field != "parent":
+            compare(found[field], expected[field], err_msg=f"{name}: {field}")
+
+
+@pytest.fixture
+def over_pages_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small graphs begin over pages too, unless they were read before."""
+    monkeypatch.setattr(whole, "_SMALL", 0)
+
+
+def engine_for(memory: int = ENOUGH, **how: Any) -> StreamEngine:
+    return StreamEngine(CpuLeaf(2), memory, page_bytes=PAGE, whole=CpuEngine(2), **how)
+
+
+# ---- the same answers ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("form", ["plain", "packed"])
+def test_every_algorithm_gives_what_it_gives_of_a_graph_that_was_read(name: str, form: str, tmp_path: Path) -> None:
+    graph = simple_graph()
+    write(graph, tmp_path / "g.drm", compress=form == "packed")
+    file = dr.open(tmp_path / "g.drm")
+    expected = CALLS[name](graph, device="cpu", threads=2)
+    for call in range(2):
+        found = CALLS[name](file, memory=ENOUGH, device="cpu", threads=2)
+        assert found.device == "cpu"
+        assert bool(found.trace.read) == (call == 0)
+        agrees(name, found, expected)
+
+
+@pytest.mark.parametrize("kind", [type(program) for program in programs.examples(3)], ids=lambda kind: kind.__name__)
+def test_programs_move_into_memory_after_any_superstep(
+    kind: type[Program], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over_pages_first: None
+) -> None:
+    """A search that stays over pages, and one that moves after its first or second superstep, agree."""
+    monkeypatch.setattr(whole, "begins_with_all", lambda typed: False)
+    for seed, directed in ((11, False), (12, True)):
+        graph = many_pages(seed, directed)
+        program = next(p for p in programs.examples(graph.num_vertices) if type(p) is kind)
+        (folder := tmp_path / str(seed)).mkdir()
+        expected, _ = run(program, graph, None, engine=CpuEngine(2))
+        for after in (1, 2):
+            file = stored(graph, folder)
+            monkeypatch.setattr(whole.Mover, "pays", lambda self, execution, stats, n=after: stats.superstep >= n)
+            found = dr.run(program, file, device=engine_for())
+            for field in expected:
+                if field != "parent":
+                    np.testing.assert_allclose(found[field], expected[field], rtol=1e-5, err_msg=f"{program} {field}")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs_in_memory_and_moving_there(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over_pages_first: None
+) -> None:
+    graph = many_pages(seed, directed=seed % 2 == 0)
+    monkeypatch.setattr(whole.Mover, "pays", lambda self, execution, stats: stats.superstep >= 1 + seed % 3)
+    check_random(seed, graph, lambda program: (stored(graph, tmp_path), engine_for()), loose=10.0)
+
+
+@pytest.mark.parametrize("form", ["directed", "weightless", "reversed"])
+def test_views_of_a_kept_graph_are_views_of_the_store(form: str, tmp_path: Path) -> None:
+    graph = random_graph(5)
+    file = stored(graph, tmp_path)
+    dr.sssp(file, SOURCE, memory=ENOUGH)
+    kept = file.kept_graph.graph
+    assert kept is not None
+    view: Callable[[dr.Graph], dr.Graph] = {
+        "directed": lambda g: g, "weightless": lambda g: g.with_weights(None), "reversed": lambda g: g.transpose,
+    }[form]  # fmt: skip
+    found = dr.sssp(view(file), SOURCE, memory=ENOUGH)
+    assert (found.device, found.trace.read) == ("cpu", 0)
+    np.testing.assert_array_equal(found.distance, dr.sssp(view(graph), SOURCE, device="cpu").distance)
+    assert file.kept_graph.graph is kept
+
+
+# ---- when ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_search_stays_over_pages_until_it_has_read_half_of_the_graph(tmp_path: Path, over_pages_first: None) -> None:
+    graph = dr.generators.rmat(14, 16, seed=2)
+    file = stored(graph, tmp_path)
+    size = file.num_arcs * 4
+    thin = dr.bfs(file, int(np.flatnonzero(file.out_degree)[0]), depth_limit=1, memory=ENOUGH)
+    assert (thin.device, file.kept_graph.graph) == ("cpu, streamed", None)
+    assert thin.trace.read < size // 2
+    devices = [dr.bfs(file, SOURCE, memory=ENOUGH).device for _ in range(3)]
+    assert devices == ["cpu, streamed", "cpu", "cpu"]
+    assert dr.bfs(file, SOURCE, memory=ENOUGH).trace.read == 0
+
+
+def test_a_search_of_many_supersteps_moves_on_the_way(tmp_path: Path, over_pages_first: None) -> None:
+    graph = dr.generators.grid(60, 60)
+    file = stored(graph, tmp_path)
+    found = dr.bfs(file, 0, memory=ENOUGH, device="cpu")
+    np.testing.assert_array_equal(found.level, dr.bfs(graph, 0, device="cpu").level)
+    reading = [row for row in found.trace if row.path == "read"]
+    assert [row.supersteps for row in reading] == [0]
+    assert found.trace.supersteps == found.trace[-1].superstep + found.trace[-1].supersteps == 119
+    assert found.trace.read == sum(row.read for row in found.trace)
+    assert "memory= holds the graph" in reading[0].reason
+    assert "read" not in found.trace.paths
+    assert found.device == "cpu, streamed"
+
+
+def test_a_limit_of_supersteps_holds_across_a_move(tmp_path: Path, over_pages_first: None) -> None:
+    graph = dr.generators.grid(60, 60)
+    file = stored(graph, tmp_path)
+    for depth in (1, 20, 70):
+        found = dr.bfs(stored(graph, tmp_path), 0, depth_limit=depth, memory=ENOUGH, device="cpu")
+        np.testing.assert_array_equal(found.level, dr.bfs(graph, 0, depth_limit=depth, device="cpu").level)
+    assert file.kept_graph.graph is None
+
+
+@pytest.mark.parametrize("how", [{"path": "sync-pull-td"}, {"device": "numpy"}, {"checkpoint": "saved"}])
+def test_runs_that_stay_over_pages(how: dict[str, Any], tmp_path: Path) -> None:
+    file = stored(simple_graph(), tmp_path)
+    if "checkpoint" in how:
+        how = {"checkpoint": tmp_path / "saved"}
+    found = dr.pagerank(file, weight=None, memory=ENOUGH, **how)
+    assert found.device.endswith(", streamed")
+    assert file.kept_graph.graph is None
+
+
+def test_in_edges_that_a_store_lacks_are_made_in_memory_if_there_is_room(tmp_path: Path) -> None:
+    graph = dr.Graph.from_edges(*np.random.default_rng(1).integers(0, 50_000, (2, 400_000)), num_vertices=50_000)
+    file = stored(graph, tmp_path, transpose=False)
+    expected = dr.pagerank(graph, device="cpu").rank
+    for memory, device in ((ENOUGH, "cpu"), (36 << 20, "cpu, streamed")):
+        found = dr.pagerank(file, memory=memory)
+        assert found.device == device
+        np.testing.assert_allclose(found.rank, expected, rtol=1e-9)
+    assert [path.name for path in tmp_path.iterdir()] == ["graph.drm"]
+
+
+# ---- the budget ----------------------------------------------------------------------------------------------------
+
+
+def test_the_least_budget_that_holds_the_graph(tmp_path: Path) -> None:
+    """One byte less, and the run is over pages and keeps nothing of an earlier call."""
+    file = stored(dr.generators.rmat(14, 16, seed=2), tmp_path)
+    low, high = 1 << 20, ENOUGH
+    assert dr.connected_components(file, memory=high).device == "cpu"
+    while high - low > 1:
+        middle = (low + high) // 2
+        engine = StreamEngine(CpuLeaf(2), middle, whole=CpuEngine(2))
+        low, high = (low, middle) if engine._kernel_in_memory("components", file) is not None else (middle, high)
+    assert high > whole.KERNEL_BYTES["components"](file, 2) + 12 * file.num_vertices + 4 * file.num_arcs
+    assert dr.connected_components(file, memory=high).device == "cpu"
+    assert file.kept_graph.nbytes >= 4 * file.num_arcs
+    assert dr.connected_components(file, memory=high - 1).device == "cpu, streamed"
+    assert file.kept_graph.nbytes == 0
+
+
+def test_a_program_that_needs_more_than_the_kernel_before_it_runs_over_pages(tmp_path: Path) -> None:
+    file = stored(dr.generators.rmat(14, 16, seed=2), tmp_path)
+    held = file.num_arcs * 4 + file.num_vertices * 32
+    memory = whole._FIXED + held + (2 << 20)
+    assert dr.connected_components(file, memory=memory).device == "cpu"
+    found = dr.pagerank(file, memory=memory)  # sorts its arcs, which takes as much as the graph again
+    assert found.device == "cpu, streamed"
+    assert file.kept_graph.graph is None
+
+
+def test_a_budget_too_small_for_anything_is_refused_as_before(tmp_path: Path) -> None:
+    with pytest.raises(ResourceError, match=r"memory=1000.*too little: this run needs"):
+        dr.pagerank(stored(simple_graph(), tmp_path), memory=1000)
+
+
+def test_a_graph_that_is_released_takes_what_was_read_along(tmp_path: Path) -> None:
+    file = stored(simple_graph(), tmp_path)
+    dr.pagerank(file, memory=ENOUGH)
+    kept = weakref.ref(file.kept_graph.graph)
+    del file
+    gc.collect()
+    assert kept() is None
+
+
+# ---- faults --------------------------------------------------------------------------------------------------------
+
+
+def test_a_damaged_page_is_found_while_the_graph_is_read(tmp_path: Path) -> None:
+    file = stored(simple_graph(), tmp_path)
+    engine = engine_for(opener=lambda origin: FaultyFile(origin, flip_in_page(file, 1)))
+    with no_thread_stays(), pytest.raises(CorruptFileError, match=r"section targets.*page"):
+        dr.pagerank(file, device=engine)
+    assert file.kept_graph.graph is None
+
+
+def test_a_target_out_of_range_is_found_while_the_graph_is_read(tmp_path: Path) -> None:
+    """The checksum is that of the wrong id: only the comparison with the number of vertices can find it."""
+    graph = simple_graph()
+    targets = graph.targets.copy()
+    targets[17] = graph.num_vertices
+    bad = dr.Graph._make(graph.offsets, targets, flags=graph._flags)
+    write(bad, tmp_path / "bad.drm", chunk_bytes=PAGE)
+    file = dr.open(tmp_path / "bad.drm")
+    with pytest.raises(CorruptFileError):
+        dr.pagerank(file, memory=ENOUGH)
+    assert file.kept_graph.graph is None
+
+
+@pytest.mark.parametrize("fault", ["truncated", "replaced", "removed"])
+def test_a_store_that_changed_is_refused_although_its_graph_is_kept(fault: str, tmp_path: Path) -> None:
+    file = stored(simple_graph(), tmp_path)
+    path = tmp_path / "graph.drm"
+    dr.pagerank(file, memory=ENOUGH)
+    if fault == "truncated":
+        with open(path, "r+b") as store:
+            store.truncate(path.stat().st_size - PAGE)
+    elif fault == "removed":
+        path.unlink()
+    else:
+        write(simple_graph(4), tmp_path / "other.drm")
+        (tmp_path / "other.drm").replace(path)
+    with pytest.raises(FileError, match=r"graph\.drm"):
+        dr.pagerank(file, memory=ENOUGH)
+
+
+def test_ctrl_c_while_a_graph_is_read_leaves_nothing(tmp_path: Path) -> None:
+    file = stored(dr.generators.rmat(14, 16, seed=2), tmp_path)
+
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with no_thread_stays(), pytest.raises(KeyboardInterrupt):
+        dr.pagerank(file, memory=ENOUGH, progress=interrupt)
+    assert file.kept_graph.graph is None
+    assert dr.pagerank(file, memory=ENOUGH).trace.read > 0
+
+
+def test_nothing_is_read_twice_when_a_run_moves(tmp_path: Path, over_pages_first: None) -> None:
+    graph = dr.generators.grid(80, 80)
+    file, opened = stored(graph, tmp_path), []
+
+    def opener(origin: Any) -> CountingFile:
+        opened.append(CountingFile(origin))
+        return opened[-1]
+
+    found = dr.bfs(file, 0, device=engine_for(opener=opener))
+    section = file.header.section("targets")
+    assert section is not None
+    assert any(row.path == "read" for row in found.trace)
+    assert found.trace.read <= section.nbytes + 2 * PAGE
+    assert sum(size for each in opened for _, size in each.reads) <= section.nbytes + 2 * PAGE
+
+
+def test_threads_share_what_is_kept(tmp_path: Path) -> None:
+    file, graph = stored(simple_graph(), tmp_path), simple_graph()
+    expected = dr.bfs(graph, SOURCE, device="cpu").level
+    wrong: list[str] = []
+
+    def search(memory: int) -> None:
+        for _ in range(5):
+            found = dr.bfs(file, SOURCE, memory=memory, device="cpu", threads=1)
+            if (found.level != expected).any():
+                wrong.append(found.device)
+
+    team = [threading.Thread(target=search, args=(memory,)) for memory in (ENOUGH, ENOUGH, 8 << 20)]
+    for thread in team:
+        thread.start()
+    for thread in team:
+        thread.join()
+    assert not wrong
