@@ -17,7 +17,7 @@ from benchmarks import record
 BENCHMARKS = (
     "build_and_generate", "text_io", "store_open", "startup", "algorithms", "programs", "paths", "resources",
     "many_sources", "batched_betweenness", "networkx_backend", "second_shelf", "communities", "streaming",
-    "stream_memory", "stream_growth", "packing", "threads", "residual_pagerank", "first_calls",
+    "stream_memory", "stream_growth", "stream_whole", "packing", "threads", "residual_pagerank", "first_calls",
 )  # fmt: skip
 
 

@@ -13,7 +13,8 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from dromos.compiling import note_kernels_are_loaded
 from dromos.errors import DromosError, MissingDependencyError
 from dromos.graph import formats
 from dromos.graph.store import convert
+from dromos.places.stream.whole import over_pages
 from dromos.rehearsal import arguments_for
 
 MOST_BYTES = 150_000_000
@@ -96,16 +98,17 @@ def everything() -> Iterator[tuple[str, Any]]:
         graph.write(file)
         packed = scratch / f"{kind}, packed.drm"
         graph.write(packed, compress=True)
-        places: Mapping[str, tuple[Any, dict[str, Any]]] = {
-            "in memory": (graph, {}),
-            "in slices": (graph, {"slices": 2}),
-            "in parts": (graph, {"parts": 3}),
-            "on disk": (dr.open(file), {"memory": "48M"}),
-            "packed on disk": (dr.open(packed), {"memory": "48M"}),
+        places: Mapping[str, tuple[Any, dict[str, Any], Callable[[], AbstractContextManager[None]]]] = {
+            "in memory": (graph, {}, nullcontext),
+            "in slices": (graph, {"slices": 2}, nullcontext),
+            "in parts": (graph, {"parts": 3}, nullcontext),
+            "on disk, read whole": (dr.open(file), {"memory": "1G"}, nullcontext),
+            "on disk": (dr.open(file), {"memory": "48M"}, over_pages),
+            "packed on disk": (dr.open(packed), {"memory": "48M"}, over_pages),
         }
         for name in algorithms.__all__:
-            for place, (where, how) in places.items():
-                yield f"{name}, {kind}, {place}", partial(run, name, where, how, scratch)
+            for place, (where, how, setting) in places.items():
+                yield f"{name}, {kind}, {place}", partial(run, name, where, how, setting, scratch)
         for name, form in formats.FORMATS.items():
             yield (
                 f"{name} of {kind}",
@@ -113,7 +116,13 @@ def everything() -> Iterator[tuple[str, Any]]:
             )
 
 
-def run(name: str, graph: Any, how: Mapping[str, Any], scratch: Path) -> None:
+def run(
+    name: str,
+    graph: Any,
+    how: Mapping[str, Any],
+    setting: Callable[[], AbstractContextManager[None]],
+    scratch: Path,
+) -> None:
     """Call an algorithm with few sources."""
     function = getattr(algorithms, name)
     parameters = inspect.signature(function).parameters
@@ -127,7 +136,8 @@ def run(name: str, graph: Any, how: Mapping[str, Any], scratch: Path) -> None:
         "on_limit": "return",
     }
     wanted = {key: value for key, value in given.items() if key in parameters}
-    function(graph, **{**wanted, **how})
+    with setting():
+        function(graph, **{**wanted, **how})
 
 
 def there_and_back(graph: dr.Graph, name: str, form: formats.Format, scratch: Path) -> None:

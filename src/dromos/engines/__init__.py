@@ -30,6 +30,7 @@ __all__ = [
     "GraphLike",
     "GraphShape",
     "LeftToHostError",
+    "LeftToProgramsError",
     "NativeKernel",
     "SwitchingExecution",
     "Tell",
@@ -48,6 +49,10 @@ Tell: TypeAlias = Callable[[float], Any]
 
 class LeftToHostError(Exception):
     """Raised by a device kernel if the host's kernel of the same name suits the graph better."""
+
+
+class LeftToProgramsError(Exception):
+    """Raised by a kernel that has no room for this call: programs do the work."""
 
 
 class GraphShape(Protocol):

@@ -19,6 +19,7 @@ from dromos.errors import DromosError
 from dromos.graph import Graph
 from dromos.graph.store import StoredGraph, open_store, write
 from dromos.places.stream.sorted_rows import PAYS_FROM
+from dromos.places.stream.whole import over_pages
 from dromos.plan import PATHS
 
 __all__ = ["arguments_for", "rehearse", "rehearse_large"]
@@ -105,7 +106,7 @@ def _call(algorithm: Callable[..., Any], graph: Graph, scratch: Path, options: M
     parameters, given = inspect.signature(algorithm).parameters, arguments_for(graph, scratch)
     wanted = {name: given[name] for name in given if name in parameters and parameters[name].default is Parameter.empty}
     wanted |= {name: value for name, value in _SHORT.items() if name in parameters}
-    with contextlib.suppress(DromosError), only_compiled():
+    with contextlib.suppress(DromosError), only_compiled(), over_pages():
         algorithm(graph, device="cpu", **{**wanted, **options})
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from dromos.compiling import compile_seconds
-from dromos.engines import Engine, LeftToHostError, NativeKernel
+from dromos.engines import Engine, LeftToHostError, LeftToProgramsError, NativeKernel
 from dromos.engines.native import COMPILED_AT_ONCE, cpu_kernel
 from dromos.errors import DeviceError, InvalidArgumentError, ResourceError
 from dromos.graph import Graph
@@ -55,7 +55,10 @@ class KernelCalls:
     ) -> Mapping[str, Any] | None:
         """The result of the engine's own kernel; None without one, or with a fixed path or checkpoints."""
         found = self._native(kernel)
-        return None if found is None else self._call_or_compile(kernel, found, graph, keep_on_device, options)
+        try:
+            return None if found is None else self._call_or_compile(kernel, found, graph, keep_on_device, options)
+        except LeftToProgramsError:
+            return None
 
     def follow_kernel(self, kernel: str) -> None:
         """Switch to the CPU if it has this kernel, the GPU has none, and neither a device nor a path was asked for.
@@ -214,6 +217,8 @@ class KernelCalls:
             return self._call_or_compile(kernel, found, graph, False, options)
         except LeftToHostError:
             pass
+        except LeftToProgramsError:
+            return None
         except (DeviceError, ResourceError):
             if not self._may_leave:
                 raise

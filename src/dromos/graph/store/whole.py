@@ -37,10 +37,17 @@ class KeptGraph:
     """The graph as it is in the file, once a call has read all of it."""
     bytes_read: int = 0
     """The bytes that runs over pages have read since the graph was opened, or since it was last read whole."""
+    derived: int = 0
+    """The bytes, at most, of what engines have derived from the graph in memory and keep with it."""
 
     def forget(self) -> None:
         """Release the graph."""
-        self.graph = None
+        self.graph, self.derived = None, 0
+
+    def forget_derived(self) -> None:
+        """Release what engines keep with the graph: they find it by the graph's identity."""
+        if self.graph is not None:
+            self.graph, self.derived = _same(self.graph), 0
 
     @property
     def nbytes(self) -> int:
@@ -121,6 +128,18 @@ def read_whole(
     kept = stored.kept_graph
     kept.bytes_read, kept.graph = 0, _graph_of(stored, rows)
     return read
+
+
+def _same(graph: Graph) -> Graph:
+    """Another graph on the same arrays."""
+    made, *reverse = (
+        Graph._make(each.offsets, each.targets, each.weights, flags=each.known_flags, source_file=each.source_file)
+        for each in (graph, graph.known_transpose)
+        if each is not None
+    )
+    for other in reverse:
+        made._keep_transpose(other)
+    return made
 
 
 def _without_weights(graph: Graph) -> Graph:

@@ -13,7 +13,15 @@ import numpy as np
 
 from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
-from dromos.engines import Engine, Execution, GraphLike, NativeKernel, check_params, graph_types
+from dromos.engines import (
+    Engine,
+    Execution,
+    GraphLike,
+    LeftToProgramsError,
+    NativeKernel,
+    check_params,
+    graph_types,
+)
 from dromos.engines.cpu.claiming_part import ClaimingPart
 from dromos.engines.cpu.general_part import CpuPart
 from dromos.engines.direction import along, refuse_direction
@@ -43,7 +51,8 @@ from dromos.places.stream.kept_rows import keeps_rows
 from dromos.places.stream.row_kernels import ROW_KERNELS, call_row_kernel
 from dromos.places.stream.sorted_rows import SortedRows
 from dromos.places.stream.target_kernels import TARGET_KERNELS, TargetReader, is_simple, triangles_of
-from dromos.places.stream.whole import KERNEL_BYTES, Mover, Reading, WholeGraphs, begins_with_all, run_bytes
+from dromos.places.stream.whole import Mover, Reading, WholeGraphs, begins_with_all, run_bytes
+from dromos.places.stream.whole_kernels import KERNELS, WEIGHTED, derived_bytes, kernel_bytes, options_within
 from dromos.plan.path import Direction
 from dromos.program import Program, analyse
 from dromos.program.expr import reads
@@ -200,20 +209,23 @@ class StreamEngine:
         if self._whole is None:
             return None
         held = run_bytes(program, graph_types(stored), stored.num_vertices, stored.num_arcs)
-        fits = self._whole.fits(stored, self.memory, held + self._beside + self._answer, weights=weights)
-        return Mover(self._whole, program, stored, weights) if fits else None
+        spare = self._whole.spare(stored, self.memory, held + self._beside + self._answer, weights=weights)
+        return None if spare is None else Mover(self._whole, program, stored, spare, weights)
 
-    def _kernel_in_memory(self, name: str, graph: StoredGraph) -> NativeKernel | None:
-        """The kernel of this name on the graph in memory; None if the budget has no room for that."""
+    def _in_memory_result(self, name: str, graph: StoredGraph, **options: Any) -> Mapping[str, Any] | None:
+        """What the kernel of this name finds in the graph in memory; None if the budget has no room for that."""
         whole = self._whole
-        if whole is None or name not in KERNEL_BYTES:
+        kernel = None if whole is None or name not in KERNELS else whole.engine.native(name)
+        if whole is None or kernel is None:
             return None
-        held = KERNEL_BYTES[name](graph, num_threads(self._threads)) + self._beside + self._answer
-        kernel = whole.engine.native(name)
-        if kernel is None or not whole.fits(graph, self.memory, held, weights=False):
+        held, weights = kernel_bytes(name, graph, self._threads, options) + self._beside, name in WEIGHTED
+        spare = whole.spare(graph, self.memory, held + self._answer, weights=weights)
+        if spare is None:
             return None
         self._in_memory = True
-        return partial(kernel, whole.graph(graph, weights=False))
+        derived = derived_bytes(name, graph, options, spare)
+        on = whole.graph(graph, spare, weights=weights, derived=derived)
+        return kernel(on, **options_within(name, options, spare))
 
     @contextmanager
     def _named_budget(self) -> Iterator[None]:
@@ -227,7 +239,17 @@ class StreamEngine:
     def native(self, name: str) -> NativeKernel | None:
         """The kernel of this name over pages; None if there is none and a program has to do the work."""
         kernel = TARGET_KERNELS.get(name) if self._host.name == "cpu" else None
-        return None if kernel is None else cast("NativeKernel", partial(self._of_targets, name, kernel))
+        if kernel is not None:
+            return cast("NativeKernel", partial(self._of_targets, name, kernel))
+        return None if self._whole is None or name not in KERNELS else partial(self._only_in_memory, name)
+
+    def _only_in_memory(self, name: str, graph: GraphLike, **options: Any) -> Mapping[str, Any]:
+        """As :meth:`_in_memory_result`, for a kernel that programs replace if the budget has no room for it."""
+        stored = stored_form(graph)
+        found = None if stored is None else self._in_memory_result(name, stored, **options)
+        if found is None:
+            raise LeftToProgramsError
+        return found
 
     def row_kernel(self, name: str) -> NativeKernel | None:
         """The kernel of this name that reads the rows of some vertices of a stored graph; None if there is none."""
@@ -252,10 +274,9 @@ class StreamEngine:
     def _of_targets(self, name: str, kernel: NativeKernel, graph: GraphLike, **options: Any) -> Mapping[str, Any]:
         """Call a kernel that reads targets alone; see :mod:`dromos.places.stream.target_kernels`."""
         stored = _stored(graph)
-        in_memory = self._kernel_in_memory(name, stored)
+        in_memory = self._in_memory_result(name, stored, **{key: options[key] for key in options if key != "progress"})
         if in_memory is not None:
-            options.pop("progress", None)
-            return in_memory(**options)
+            return in_memory
         reader = TargetReader(
             stored, self._threads, memory=self.memory, page_bytes=self.page_bytes, opener=self.opener,
             beside=self._beside, answer=self._answer,
@@ -296,8 +317,10 @@ class StreamEngine:
         if name == "triangles" and self._host.name == "cpu" and is_simple(stored):
             counted = self._of_targets(name, triangles_of, stored, progress=progress)
             return {"degree": stored.out_degree.astype(np.int64), **counted}
-        if name == "cdlp" and (in_memory := self._kernel_in_memory(name, stored)) is not None:
-            return in_memory(directed=directed, **options)
+        if name == "cdlp":
+            in_memory = self._in_memory_result(name, stored, directed=directed, **options)
+            if in_memory is not None:
+                return in_memory
         self._uses(self._host)
         stored.make_room()
         with self._named_budget():

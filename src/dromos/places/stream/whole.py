@@ -8,7 +8,8 @@ has lost as much time over pages as reading the rest would take.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from dromos.codegen.facts import is_always_active
 from dromos.compiling import Stopwatch
-from dromos.engines import Engine, Execution
+from dromos.engines import Engine, Execution, graph_types
 from dromos.engines.saving import ResumableExecution, state_of
 from dromos.graph import Graph
 from dromos.graph.store.origin import Origin
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from dromos.places.stream.execution import StreamExecution
     from dromos.places.stream.feed import PageFeed
 
-__all__ = ["KERNEL_BYTES", "Mover", "Reading", "WholeGraphs", "begins_with_all", "run_bytes"]
+__all__ = ["Mover", "Reading", "WholeGraphs", "begins_with_all", "gathers", "over_pages", "run_bytes"]
 
 _SMALL: Final = 32 << 20  # bytes of a file: read within some 20 ms
 _FIXED: Final = 24 << 20  # what does not grow with the graph: counters, levels, tables of each thread
@@ -43,7 +44,8 @@ _FIXED: Final = 24 << 20  # what does not grow with the graph: counters, levels,
 _LISTS: Final = 6
 _BINS: Final = 34
 _MARKS: Final = 12  # bytes
-# Per arc: arcs sorted by blocks take four bytes, and while they are sorted as much again.
+# Per arc: arcs sorted by blocks, which are kept with the graph, and while they are sorted.
+_KEPT_BLOCK_BYTES: Final = 4
 _BLOCK_BYTES: Final = 9
 # A superstep over pages costs as much as reading so many bytes.
 _SUPERSTEP_BYTES: Final = 1 << 20
@@ -51,19 +53,18 @@ _SUPERSTEP_BYTES: Final = 1 << 20
 _MOVING_BYTES: Final = 48
 
 
-def _longest(graph: StoredGraph) -> int:
-    """The most neighbors of a vertex, in both directions."""
-    longest = int(graph.out_degree.max(initial=0))
-    return longest + int(graph.in_degree.max(initial=0)) if graph.directed else longest
+_over_pages = False
 
 
-KERNEL_BYTES: Final[Mapping[str, Callable[[StoredGraph, int], int]]] = {
-    "cdlp": lambda graph, threads: 24 * graph.num_vertices + 80 * threads * _longest(graph),
-    "components": lambda graph, threads: 16 * graph.num_vertices,
-    "cores": lambda graph, threads: 32 * graph.num_vertices,
-    "triangles": lambda graph, threads: (80 + threads) * graph.num_vertices + 3 * graph.num_arcs,
-}
-"""What the CPU's kernels take beside the graph; others run over pages."""
+@contextmanager
+def over_pages() -> Iterator[None]:
+    """Run over pages inside this context whatever the budget: to measure that, or to have those kernels on disk."""
+    global _over_pages
+    before, _over_pages = _over_pages, True
+    try:
+        yield
+    finally:
+        _over_pages = before
 
 
 class Reading(NamedTuple):
@@ -90,30 +91,49 @@ class WholeGraphs:
         """The same for a call with this progress function."""
         return WholeGraphs(self.engine, self._opener, progress)
 
-    def fits(self, stored: StoredGraph, budget: int | None, held: int, *, weights: bool) -> bool:
-        """Whether ``budget`` has room for the graph, and for ``held`` bytes beside it."""
+    def spare(self, stored: StoredGraph, budget: int | None, held: int, *, weights: bool) -> int | None:
+        """The bytes that ``budget`` leaves beside the graph and ``held``; None if it has no room for these."""
+        if _over_pages:
+            return None
         kept = stored.kept_graph.nbytes
         memory = (available_memory() + kept) // 2 if budget is None else budget
         room = memory - held - _FIXED
-        least = stored.num_arcs * stored.targets.itemsize
-        return room >= least and room >= whole_bytes(stored, weights=weights)
+        if room < stored.num_arcs * stored.targets.itemsize:
+            return None
+        room -= whole_bytes(stored, weights=weights)
+        return room if room >= 0 else None
 
     def is_due(self, stored: StoredGraph, *, weights: bool) -> bool:
         """Whether the graph is in memory, or is to be read now."""
         kept, size = stored.kept_graph, bytes_on_disk(stored, weights=weights)
         return size <= _SMALL or 2 * kept.bytes_read >= size or kept.view_of(stored, weights=weights) is not None
 
-    def graph(self, stored: StoredGraph, *, weights: bool, known: Mapping[str, PagedRows] | None = None) -> Graph:
-        """The graph in memory; ``known``: see :func:`read_whole`."""
+    def graph(
+        self,
+        stored: StoredGraph,
+        spare: int,
+        *,
+        weights: bool,
+        derived: int = 0,
+        known: Mapping[str, PagedRows] | None = None,
+    ) -> Graph:
+        """The graph in memory, for a run that leaves ``spare`` bytes of its budget.
+
+        ``derived``: bytes of what the run may leave with the graph. ``known``: see :func:`read_whole`.
+        """
         stored.make_room(keep_graph=True)
-        found = stored.kept_graph.view_of(stored, weights=weights)
+        kept = stored.kept_graph
+        if kept.derived > spare:
+            kept.forget_derived()
+        kept.derived = max(kept.derived, derived)
+        found = kept.view_of(stored, weights=weights)
         if found is None:
             stored.make_room()
             clock = Stopwatch()
             read = read_whole(stored, weights=weights, opener=self._opener, known=known, told=self._tell)
-            told = f"memory= holds the graph ({human_bytes(stored.kept_graph.nbytes)}): all of it is read, once"
+            told = f"memory= holds the graph ({human_bytes(kept.nbytes)}): all of it is read, once"
             self.readings.append(Reading(read, clock.seconds(), told))
-            found = stored.kept_graph.view_of(stored, weights=weights)
+            found = kept.view_of(stored, weights=weights)
         assert found is not None
         return found
 
@@ -132,6 +152,7 @@ class Mover:
     whole: WholeGraphs
     program: Program
     stored: StoredGraph
+    spare: int
     weights: bool
 
     def pays(self, execution: StreamExecution, stats: Stats) -> bool:
@@ -153,7 +174,8 @@ class Mover:
     def prepare(self, feed: PageFeed | None = None) -> Execution:
         """The program in its initial state in memory, where the pages of a closed ``feed`` stay."""
         known = None if feed is None else feed.rows_by_prefix()
-        graph = self.whole.graph(self.stored, weights=self.weights, known=known)
+        derived = _KEPT_BLOCK_BYTES * self.stored.num_arcs if gathers(self.program, graph_types(self.stored)) else 0
+        graph = self.whole.graph(self.stored, self.spare, weights=self.weights, derived=derived, known=known)
         return self.whole.engine.prepare(self.program, graph)
 
     def move(self, execution: StreamExecution) -> Execution:
@@ -163,6 +185,13 @@ class Mover:
         found = cast(ResumableExecution, self.prepare(feed))
         found.restore(state, replace(stats, read=0, push_read=None, pull_read=None, push_cost=None, pull_cost=None))
         return found
+
+
+def gathers(program: Program, types: GraphTypes) -> bool:
+    """Whether a program may have its arcs sorted."""
+    typed = program.typed(types)
+    analysis = analyse(typed)
+    return is_offered(typed.ir, analysis) and is_always_active(typed.ir, analysis)
 
 
 def begins_with_all(typed: TypedProgram) -> bool:
@@ -187,7 +216,7 @@ def run_bytes(program: Program, types: GraphTypes, num_vertices: int, num_arcs: 
     if is_ordered(typed, analysis):
         row += size * _BINS
     arc = sum(typed.dtype(spec.name).itemsize * (spec.size or 1) for spec in typed.ir.edge_fields)
-    if is_offered(typed.ir, analysis) and is_always_active(typed.ir, analysis):
+    if gathers(program, types):
         arc += _BLOCK_BYTES
     given = sum(int(values.nbytes) for values in program.params.values() if np.ndim(values) and all(values.strides))
     return num_vertices * row + num_arcs * arc + given
