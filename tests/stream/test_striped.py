@@ -163,7 +163,7 @@ def test_info_of_a_striped_store_is_that_of_a_whole_one_and_writes_nothing(tmp_p
 def test_what_cannot_stream_a_striped_store_does_not_advise_to(tmp_path: Path) -> None:
     path = striped(random_graph(3), tmp_path)
     for command, advice in (
-        ("verify", "in one file; make one file"),
+        ("serve", "in one file; make one file"),
         ("degree-distribution", "give --memory, or make"),
     ):
         done = CliRunner().invoke(app, [command, str(path)])
