@@ -135,6 +135,48 @@ def test_katz_is_that_of_networkx_and_may_have_no_answer():
     assert dr.katz(graph, 0.5, max_iter=30, on_limit="return").finished == ""
 
 
+@on_every_device
+def test_katz_ends_when_the_centralities_grow_without_end(device):
+    """In a symmetric graph at once; in others where doubles end."""
+    clique = dr.Graph.from_edges(*np.triu_indices(6, 1), directed=False)
+    with pytest.raises(
+        ConvergenceError, match=r"grow without end .*lower alpha= \(below 0.2, .* 1 / the greatest degree"
+    ):
+        dr.katz(clique, 0.5, device=device)
+    assert dr.katz(clique, 0.5, on_limit="return", device=device).iterations == 2
+    cycle = dr.Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 0], [3.0, 3.0, 3.0, 1.0])
+    with pytest.raises(ConvergenceError, match=r"grow without end .*greatest total weight of the out-edges") as caught:
+        dr.katz(cycle, 1000.0, device=device)
+    assert 80 < caught.value.iterations < 100  # 3000 to the power of 88 is the last double
+    assert caught.value.result.finished == ""
+    assert not np.isfinite(caught.value.result.centrality).all()
+
+
+@on_every_device
+def test_katz_does_not_end_while_the_centralities_may_still_settle(device):
+    heavy_path = dr.Graph.from_edges(
+        range(30), range(1, 31), [1e9] * 30
+    )  # changes grow to 1e261, and then there is none
+    result = dr.katz(heavy_path, 0.5, normalized=False, device=device)
+    assert result.finished == "converged"
+    assert result.centrality[-1] == pytest.approx(5e8**30)
+    star = dr.generators.star(100)
+    for weight, tol in ((0.9999, 1e-3), (1.0, 1e-6)):  # of the greatest eigenvalue, 10
+        how = {"tol": tol, "max_iter": 300, "on_limit": "return", "device": device, "path": "sync-pull-td"}
+        result = dr.katz(star, weight / 10, **how)
+        assert result.iterations == 300
+    assert dr.katz(star, 0.5, beta=1e-9, tol=1.0, device=device).finished == "converged"
+
+
+@examples(30)
+@given(graph=graphs(low=2, high=12, weights=(0.25, 1.0, 3.0), directed=False), share=st.floats(0.5, 0.999))
+def test_no_symmetric_graph_with_an_answer_is_given_up(graph, share):
+    greatest = np.abs(np.linalg.eigvalsh(matrix(graph).toarray())).max()
+    assume(greatest > 0)
+    how = {"tol": 1e-8, "max_iter": 100_000, "path": "sync-pull-td", "device": "numpy"}
+    assert dr.katz(graph, share / greatest, **how).finished == "converged"
+
+
 @pytest.mark.parametrize("weights", [None, (0.5, 1.0, 2.0)])
 @pytest.mark.parametrize("tol", [1e-3, 1e-9, 1e-11])
 def test_gradients_give_what_steps_give(weights, tol):

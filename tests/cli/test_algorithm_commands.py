@@ -55,6 +55,7 @@ def call(tmp_path, monkeypatch):
     dr.generators.complete(4).write("k4.drm")
     dr.generators.complete(4).write("k4.npz", allow_loss=True)
     dr.Graph.from_edges([0, 0], [0, 1], directed=False).write("loop.drm")
+    dr.Graph.from_edges([0, 1, 2], [1, 2, 0]).write("directed.drm")
     Path("widest.py").write_text(WIDEST)
 
     def run(*words: object):
@@ -145,6 +146,8 @@ def test_pages_are_dealt_over_devices(call, deal):
         ),
         (("convert", "k4.npz", "out.drm", "--memory", "64M", "--transpose"), "leave --memory out, or take the list"),
         (("bfs", "g.drm", "--source", 0, "--memory", "64M", "--format", "csv"), "--format csv is another format"),
+        (("triangles", "directed.drm"), "undirected graphs; convert the file first: `dromos convert --symmetrize IN "),
+        (("louvain", "directed.drm", "--memory", "64M"), "undirected graphs; convert the file first: `dromos convert"),
         (("core-numbers", "loop.drm", "--memory", "64M"), "sets a budget for it), or leave --memory out"),
     ],
 )

@@ -176,6 +176,8 @@ def test_convert_within_a_memory_budget_gives_the_same_graph(dromos: Run, tmp_pa
         (("generate", "path", "-n", "5", "x.el"), 1, "convert it with `dromos convert --allow-loss`"),
         (("reachable", "in.strange", "an.index", "0", "1"), 1, "pass --format with one of"),
         (("convert", "bad.txt", "out.drm"), 1, "line 2"),
+        (("convert", "sparse.el", "out.drm"), 1, "--ids names, and --from edges if it is a .el"),
+        (("convert", "sparse.el", "out.drm", "--memory", "16M"), 1, "--ids names (and --from edges if it is a .el"),
         (("convert", "in.txt", "in.txt"), 2, "same file"),
         (("convert", "in.txt", "out.mtx", "--transpose"), 2, "--transpose"),
         (("convert", "in.txt", "out.drm", "--memory", "lots"), 2, "not a size"),
@@ -196,6 +198,7 @@ def test_trouble_is_told_and_nothing_is_left_behind(
 ) -> None:
     (tmp_path / "in.txt").write_text("0 1\n1 2\n")
     (tmp_path / "in.strange").write_text("0 1\n")
+    (tmp_path / "sparse.el").write_text(f"0 {10**12}\n")
     (tmp_path / "bad.txt").write_text("0 1\n1\n")
     (tmp_path / "wide.txt").write_text("0 1 2 3\n1 2 2 3\n")
     dr.generators.path(50).write(tmp_path / "whole.drm")

@@ -15,7 +15,7 @@ from dromos.algorithms.costs import cost_of
 from dromos.cli import app
 from dromos.cli.advice import in_options
 from dromos.engines.vectorised import VectorisedLeaf
-from dromos.errors import DeviceError, InvalidArgumentError
+from dromos.errors import DeviceError, InvalidArgumentError, ResourceError
 from dromos.graph.store import stripe_store
 from dromos.places.hybrid.rates import Rates
 from dromos.plan.ways import LinkRates
@@ -45,6 +45,13 @@ def test_a_graph_in_memory_alone_cannot_be_streamed() -> None:
     assert by_place(rows)["cuda"].seconds is None
 
 
+@pytest.fixture
+def _buffers_take_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a small graph, whose arcs take less than the least buffers, may have a budget without room for them."""
+    monkeypatch.setattr(prediction, "_LEAST_BUFFERS", 0)
+
+
+@pytest.mark.usefixtures("_buffers_take_nothing")
 def test_a_small_budget_makes_the_disk_the_bound(tmp_path: Path) -> None:
     graph = dr.generators.rmat(10, 8, seed=1)
     dr.write(graph, tmp_path / "g.drm")
@@ -59,6 +66,17 @@ def test_a_small_budget_makes_the_disk_the_bound(tmp_path: Path) -> None:
     assert by_place(prediction.predictions(stored, cost_of("bfs"), state - 1))["cpu, from disk"].seconds is None
 
 
+def test_a_budget_that_a_run_refuses_is_not_predicted(tmp_path: Path) -> None:
+    graph = dr.generators.rmat(10, 8, seed=1)
+    dr.write(graph, tmp_path / "g.drm")
+    stored = dr.open(tmp_path / "g.drm")
+    row = by_place(prediction.predictions(stored, cost_of("bfs"), 1 << 20))["cpu, from disk"]
+    assert row.seconds is None
+    assert row.note == "1.0 MiB is too little: a run needs about 2.0 MiB"
+    with pytest.raises(ResourceError, match=r"memory=1M is too little: this run needs 2\.\d MiB"):
+        dr.bfs(stored, 0, memory="1M", device="cpu")
+
+
 def test_a_gpu_reads_from_disk_what_has_no_room_on_the_host(tmp_path: Path) -> None:
     graph = dr.generators.rmat(10, 8, seed=1)
     dr.write(graph, tmp_path / "g.drm")
@@ -70,6 +88,7 @@ def test_a_gpu_reads_from_disk_what_has_no_room_on_the_host(tmp_path: Path) -> N
         assert row.seconds == (None if note else pytest.approx(read))
 
 
+@pytest.mark.usefixtures("_buffers_take_nothing")
 def test_packed_targets_are_read_in_fewer_bytes(tmp_path: Path) -> None:
     graph = dr.generators.rmat(10, 8, seed=1)
     dr.write(graph, tmp_path / "g.drm", compress=True)
@@ -80,6 +99,7 @@ def test_packed_targets_are_read_in_fewer_bytes(tmp_path: Path) -> None:
     assert row.moved == targets.nbytes < 2 * graph.num_arcs
 
 
+@pytest.mark.usefixtures("_buffers_take_nothing")
 def test_arcs_that_stay_in_memory_are_sorted_by_who_gathers_again_and_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ import dromos as dr
 from dromos.errors import CorruptFileError, DromosError, FileError, UnsupportedFormatError
 from dromos.graph.graph import Flags
 from dromos.graph.labels import Labels
-from dromos.graph.store import load, read_header, verify, write
+from dromos.graph.store import load, read_header, stripe_store, verify, write
 from dromos.graph.store.header_page import pack_header, unpack_header
 from dromos.graph.store.layout import ALIGNMENT, MAGIC, Header
 from dromos.graph.store.reader import OpenStore
@@ -222,8 +222,15 @@ _ONE = np.ones(2, dtype=np.float32)
 )
 def test_a_broken_promise_is_found(tmp_path: Path, forgery: dict, message: str) -> None:
     _forge(tmp_path / "g.drm", **forgery)
-    with pytest.raises(CorruptFileError, match=message):
+    with pytest.raises(CorruptFileError, match=message) as whole:
         verify(tmp_path / "g.drm")
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in folders:
+        folder.mkdir()
+    stripe_store(tmp_path / "g.drm", tmp_path / "striped.drm", folders, stripe_bytes=ALIGNMENT)
+    with pytest.raises(CorruptFileError, match=message) as striped:
+        verify(tmp_path / "striped.drm")
+    assert striped.value.message == whole.value.message
 
 
 def test_an_unsorted_row_may_hide_parallel_edges(tmp_path: Path) -> None:

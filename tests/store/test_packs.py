@@ -193,7 +193,7 @@ def test_what_is_read_into_memory_does_not_hold_the_file(tmp_path: Path) -> None
 
 def test_what_does_not_fit_memory_is_told_to_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(sample(), tmp_path / "g.drm", compress=True)
-    monkeypatch.setattr("dromos.graph.store.reader.available_memory", lambda: 100)
+    monkeypatch.setattr("dromos.graph.store.sections.available_memory", lambda: 100)
     with pytest.raises(ResourceError, match=r"dr\.open"):
         load(tmp_path / "g.drm")
 

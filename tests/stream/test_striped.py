@@ -131,8 +131,8 @@ def test_replacing_a_striped_store_removes_the_old_stripes_and_nothing_else(tmp_
     new = sorted(set(parts_of(tmp_path)) - {kept})
     assert len(new) == 2
     assert not set(new) & set(old)
-    stripe_store(whole, path, folders[:2])  # the same store: its stripes have the same names
-    assert sorted(set(parts_of(tmp_path)) - {kept}) == new
+    stripe_store(whole, path, folders[:2])
+    assert len(parts_of(tmp_path)) == 3
     assert CliRunner().invoke(app, ["convert", str(whole), str(path)]).exit_code == 0  # now it is one file
     assert parts_of(tmp_path) == [kept]
     assert dr.read(path) == random_graph(4)
@@ -140,6 +140,48 @@ def test_replacing_a_striped_store_removes_the_old_stripes_and_nothing_else(tmp_
     dr.write(random_graph(5), path)
     assert parts_of(tmp_path) == [kept]
     assert dr.read(path) == random_graph(5)
+
+
+def test_stores_of_one_graph_and_name_share_no_stripes(tmp_path: Path) -> None:
+    first = striped(random_graph(3), tmp_path)
+    folders = sorted(tmp_path.glob("disk*"))
+    whole = Path(stored(random_graph(3), tmp_path).origin.path)
+    (tmp_path / "other").mkdir()
+    stripe_store(whole, tmp_path / "other" / first.name, folders)
+    dr.write(random_graph(4), tmp_path / "other" / first.name)  # removes the stripes of this store alone
+    assert dr.bfs(dr.open(first), 7, memory="64M", device="numpy").level[7] == 0
+    assert len(parts_of(tmp_path)) == 3
+
+
+@pytest.mark.parametrize("command", ["convert", "convert --memory 64M"])
+def test_a_conversion_that_fails_leaves_no_stripes(command: str, tmp_path: Path) -> None:
+    edges, out = tmp_path / "edges.el", tmp_path / "out.drm"
+    edges.write_text("0 1\n1 2\n")
+    folders = [tmp_path / "a", tmp_path / "b"]
+    for folder in (*folders, out):
+        folder.mkdir()
+    options = [text for folder in folders for text in ("--stripe", str(folder))]
+    done = CliRunner().invoke(app, [*command.split(), str(edges), str(out), *options])
+    assert isinstance(done.exception, FileError)
+    assert "is a directory" in str(done.exception)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "edges.el", "out.drm"]
+
+
+def test_stripes_are_removed_if_their_list_gets_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = striped(random_graph(3), tmp_path)
+    whole, before = Path(stored(random_graph(4), tmp_path).origin.path), sorted(tmp_path.rglob("*"))
+    rename = Path.replace
+
+    def interrupted(self: Path, target: Path) -> Path:
+        if target == path:
+            raise KeyboardInterrupt
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        stripe_store(whole, path, sorted(tmp_path.glob("disk*")))
+    assert sorted(tmp_path.rglob("*")) == before
+    assert dr.bfs(dr.open(path), 7, memory="64M", device="numpy").level[7] == 0
 
 
 def test_info_of_a_striped_store_is_that_of_a_whole_one_and_writes_nothing(tmp_path: Path) -> None:
@@ -163,7 +205,7 @@ def test_info_of_a_striped_store_is_that_of_a_whole_one_and_writes_nothing(tmp_p
 def test_what_cannot_stream_a_striped_store_does_not_advise_to(tmp_path: Path) -> None:
     path = striped(random_graph(3), tmp_path)
     for command, advice in (
-        ("verify", "in one file; make one file"),
+        ("serve", "in one file; make one file"),
         ("degree-distribution", "give --memory, or make"),
     ):
         done = CliRunner().invoke(app, [command, str(path)])

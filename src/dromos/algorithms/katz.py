@@ -5,6 +5,15 @@ walk's length. Weights multiply along a walk, and each parallel edge counts. Wit
 as in NetworkX. An answer exists only if ``alpha`` is below the inverse of the greatest eigenvalue. The iteration stops
 when the centralities change by less than ``tol`` in total; NetworkX's ``tol`` is the mean change.
 
+It also stops when it is certain that the centralities never settle. A change that grows does not show this: along heavy
+edges without a cycle it grows for a while, then becomes zero. Two things do:
+
+- In a symmetric graph, the total change of step ``k`` is at most that of the first step times the ``k``-th power of
+  ``alpha`` times the greatest eigenvalue. A greater one shows that this product is above 1. Then no step changes the
+  centralities by less than ``beta``: of the eigenvector whose greatest entry is 1, which is nowhere negative, every
+  vertex has at least ``beta`` times its share at the start.
+- In any graph, a centrality beyond the greatest double: it stays there, and the change is not a number from then on.
+
 One program. In a symmetric graph, on an engine with a kernel for it, conjugate gradients find the vector from which the
 iteration takes its last step. Katz, "A new status index derived from sociometric analysis", 1953.
 """
@@ -22,10 +31,14 @@ from dromos.algorithms.arguments import count_of, finite, sources_of_arcs, weigh
 from dromos.algorithms.limits import check_on_limit, settled
 from dromos.algorithms.verifying import require
 from dromos.dtypes import Array
+from dromos.errors import ConvergenceError
 from dromos.graph import Graph
 from dromos.runner import Options, Result, Session, array_module
 
 __all__ = ["Katz", "KatzResult", "katz", "verify"]
+
+_BEYOND_ROUNDING = 1.001
+"""How many times its greatest possible value a change must be, so that rounding cannot be the reason."""
 
 
 class Katz(dr.Program):
@@ -34,6 +47,8 @@ class Katz(dr.Program):
     alpha = dr.param(float)
     beta = dr.param(float)
     tolerance = dr.param(float)
+    greatest_change = dr.param(float)
+    """The greatest change of a step, if there is an answer; infinity if it is unknown."""
     centrality = dr.field(np.float64, init=0.0)
     combine = dr.SUM
 
@@ -51,7 +66,8 @@ class Katz(dr.Program):
         return True
 
     def converged(self) -> Any:
-        return self.change < self.tolerance
+        has_no_answer = ~(self.change <= self.greatest_change)  # so is a change that is not a number
+        return (self.change < self.tolerance) | has_no_answer
 
 
 class KatzResult(Result):
@@ -77,11 +93,12 @@ def katz(
         graph: walks follow directed edges from source to target, undirected edges both ways. Weights must be 0 or more.
         alpha: the factor for each edge of a walk; below the inverse of the greatest eigenvalue.
         beta: the centrality that each vertex has by itself.
-        max_iter: the maximum number of iterations; see ``on_limit``.
+        max_iter: the maximum number of iterations; see ``on_limit``. There are fewer if it is certain earlier that the
+            centralities grow without end.
         tol: stop when the centralities change by less than this in total.
         normalized: scale so that the squares sum to 1.
         weight: ``None`` ignores the graph's weights.
-        on_limit: after ``max_iter`` iterations, ``raise`` a ConvergenceError or ``return`` the result so far.
+        on_limit: without an answer, ``raise`` a ConvergenceError or ``return`` the result so far.
         how: ``device``, ``path``, ``threads``, ``progress``.
 
     >>> import dromos as dr
@@ -99,12 +116,16 @@ def katz(
     check_on_limit(on_limit)
     if graph.num_vertices == 0:
         return session.result(KatzResult, {"centrality": np.empty(0)}, verifier=lambda result: None)
-    found = _by_gradients(session, on, params, limit)
+    found, diverges = _by_gradients(session, on, params, limit), False
     if found is None:
         session.keep_between_runs()
-        found = session.run(Katz(**params), on, max_iter=limit, keep_on_device=True).fields["centrality"]
-    length = (_length(found) or 1.0) if normalized else 1.0
-    with np.errstate(invalid="ignore"):  # values that grew without end; that they did not settle is told below
+        program = Katz(**params, greatest_change=_greatest_change(on, params))
+        outcome = session.run(program, on, max_iter=limit, keep_on_device=True)
+        found = outcome.fields["centrality"]
+        diverges = outcome.finished == "converged" and not outcome.reductions["change"] < tol
+        session.finished = "" if diverges else session.finished
+    with np.errstate(over="ignore", invalid="ignore"):  # values that grew without end; this is told below
+        length = (_length(found) or 1.0) if normalized else 1.0
         scaled = found / length
     promised = tol if session.finished == "converged" else np.inf
     result = session.result(
@@ -112,8 +133,32 @@ def katz(
         {"centrality": session.for_caller(scaled)},
         verifier=lambda result: verify(on, result["centrality"] * length, alpha, beta, tolerance=promised),
     )
+    if diverges and on_limit == "raise":
+        raise _no_answer(on, result, alpha)
     trouble = f"katz: the centralities still change by {tol:g} or more in total"
     return settled(result, on_limit, limit, trouble, "lower alpha=, or raise max_iter= or tol=")
+
+
+def _greatest_change(on: Graph, params: Mapping[str, float]) -> float:
+    """The greatest total change of a step if there is an answer: that of the first step, in a symmetric graph."""
+    if not on.known_flags.symmetric or not params["tolerance"] <= params["beta"]:
+        return np.inf
+    return _BEYOND_ROUNDING * params["beta"] * on.num_vertices
+
+
+def _no_answer(on: Graph, result: KatzResult, alpha: float) -> ConvergenceError:
+    if on.weights is None:
+        most = int(on.out_degree.max())
+        safe = f"below {1 / most:.3g}, which is 1 / the greatest {'out-' if on.directed else ''}degree, there is one"
+    else:
+        edges = "out-edges" if on.directed else "edges"
+        safe = f"below 1 / the greatest total weight of the {edges} of a vertex, there is one"
+    return ConvergenceError(
+        f"katz: the centralities grow without end (found after {result.iterations} iterations): with alpha={alpha:g} "
+        f"there is no answer; lower alpha= ({safe}), or get the result so far with on_limit='return'",
+        iterations=result.iterations,
+        result=result,
+    )
 
 
 def _by_gradients(session: Session, on: Graph, params: Mapping[str, Any], limit: int) -> Array | None:

@@ -27,9 +27,10 @@ __all__ = ["TrianglesResult", "require_undirected", "triangle_counts", "triangle
 def require_undirected(graph: Graph, name: str) -> None:
     """Refuse a directed graph, and say what to do."""
     if graph.directed:
+        here = "" if graph.on_disk else "call it on graph.symmetrized(), or "
         raise InvalidArgumentError(
-            f"{name} is defined on undirected graphs; call it on graph.symmetrized(), or convert the file first: "
-            "dromos convert --symmetrize"
+            f"{name} is defined on undirected graphs; {here}convert the file first: `dromos convert --symmetrize IN "
+            "OUT.drm` (--memory sets a budget for it)"
         )
 
 

@@ -44,7 +44,7 @@ def in_options(text: str) -> str:
     if "memory" in _options:
         text = _READ.sub("leave --memory out", text)
     if _options:
-        text = text.replace(" and dr.open(path);", ";")
+        text = text.replace(" and dr.open(path);", ";").replace("call it on graph.symmetrized(), or ", "")
         text = _OPEN.sub("give --memory, or " if "memory" in _options else "", text)
     return _BARE.sub(_named, _KEYWORD.sub(_as_option, text))
 

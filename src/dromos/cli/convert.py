@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -146,7 +147,9 @@ def convert(
     chosen = {"transpose": transpose, "compress": compress}
     extra: dict[str, Any] = {name: True for name, wanted in chosen.items() if wanted}
     final, target = target, target.with_name(f".{target.stem}.whole.drm") if stripe else target
-    with without_old_stripes(final):
+    with without_old_stripes(final), ExitStack() as at_the_end:
+        if stripe:
+            at_the_end.callback(target.unlink, missing_ok=True)
         if memory is not None:
             with work(f"converting {source.name}") as progress:
                 store.convert(
@@ -161,10 +164,7 @@ def convert(
             with work(f"writing {target.name}") as progress:
                 formats.write(graph, target, format=to_format, allow_loss=allow_loss, progress=progress, **extra)
         if stripe:
-            try:
-                with work(f"striping {final.name}") as progress:
-                    store.stripe_store(target, final, stripe, progress=progress)
-            finally:
-                target.unlink(missing_ok=True)
+            with work(f"striping {final.name}") as progress:
+                store.stripe_store(target, final, stripe, progress=progress)
     if err.is_terminal:
         err.print(f"wrote {final}")

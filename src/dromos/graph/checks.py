@@ -88,13 +88,13 @@ def _targets_fault(targets: Array, num_vertices: int) -> Fault | None:
     return Fault("targets", at, f"arc {at:,} leads to {targets[at]:,}, and there are {num_vertices:,} vertices")
 
 
-def weights_fault(weights: Array) -> Fault | None:
-    """The first weight that is NaN."""
+def weights_fault(weights: Array, first: int = 0) -> Fault | None:
+    """The first weight that is NaN; ``first`` is the number of the first arc."""
     missing: list[int] = []
 
     def look(begin: int, end: int) -> None:
         if np.isnan(weights[begin:end].min()):  # the minimum is NaN if any value is
-            missing.append(begin + int(np.argmax(np.isnan(weights[begin:end]))))
+            missing.append(first + begin + int(np.argmax(np.isnan(weights[begin:end]))))
 
     if weights.dtype.kind == "f":
         in_blocks(look, len(weights), _BLOCK)

@@ -112,7 +112,8 @@ def vertex_count(src: Array, dst: Array, given: int | None, labels: Labels | Non
         if count > 64 * len(src) + 2**20:
             raise GraphDataError(
                 f"the largest id is {high:,} with only {len(src):,} edges; pass labels=True if the ids are sparse "
-                "names, or num_vertices if the graph really is that large"
+                "names (to read a file: ids='names', and format='edges' if it is a .el or .wel file), or num_vertices "
+                "if the graph really is that large"
             )
     elif high >= count:
         raise GraphDataError(f"the id {high} is outside 0..{count - 1} (there are {count:,} vertices)")

@@ -47,6 +47,7 @@ _MODELLED: Final = ("auto", "cpu", "cuda", "cpu+cuda")
 # The names of other places begin with the engine's.
 _ENGINES: Final = {"cpu, in memory": "cpu", "cpu, from disk": "cpu, streamed", "cuda, from disk": "cuda, streamed"}
 _STATE_BYTES: Final = {"cpu": 32, "cuda": 64}  # per vertex: fields, copies, queues and bitmaps of a typical run
+_LEAST_BUFFERS: Final = 2 << 20  # what a run from disk holds beside its state, however small the graph
 _READ_BYTES: Final = 64 << 20
 # The scale of the graphs that rates are measured on: tables exceed a core's own cache, and a GPU is busy for longer
 # than it takes to start.
@@ -134,10 +135,9 @@ def _on_host(graph: Graph, cost: Cost, memory: int | None) -> Iterator[Predictio
     how = "dr.open(path)" if memory is None else f'dr.open(path), memory="{_written(memory)}"'
     if origin is None:
         yield Prediction("cpu, from disk", how, state, arcs, None, _NO_STORE)
-    elif budget < state:
-        yield Prediction(
-            "cpu, from disk", how, state, arcs, None, f"{human_bytes(budget)} is too little for the vertices"
-        )
+    elif budget < (least := state + _LEAST_BUFFERS):
+        note = f"{human_bytes(budget)} is too little: a run needs about {human_bytes(least)}"
+        yield Prediction("cpu, from disk", how, least, arcs, None, note)
     else:
         on_disk = _arc_bytes_on_disk(graph)
         moved = max(0, arcs - max(0, budget - state)) * on_disk // max(arcs, 1)

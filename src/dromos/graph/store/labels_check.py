@@ -7,7 +7,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.errors import CorruptFileError
 from dromos.graph.slices import row_ranges
-from dromos.graph.store.reader import OpenStore
+from dromos.graph.store.sections import StoreSections
 from dromos.parallel import num_threads, run_team
 
 __all__ = ["check_labels"]
@@ -16,7 +16,7 @@ _SLICE = 1 << 20
 _CONTINUES = 0x80  # bytes 10xxxxxx occur within a character of UTF-8, never at its beginning
 
 
-def check_labels(store: OpenStore, threads: int | None = None) -> str | None:
+def check_labels(store: StoreSections, threads: int | None = None) -> str | None:
     """Check the labels; returns what was checked, or ``None`` if the store has none."""
     integers = store.array("labels")
     if integers is not None:
@@ -31,7 +31,7 @@ def check_labels(store: OpenStore, threads: int | None = None) -> str | None:
     return "labels are valid text and unique"
 
 
-def _check_integers(store: OpenStore, labels: Array) -> None:
+def _check_integers(store: StoreSections, labels: Array) -> None:
     if all(np.all(labels[i + 1 : i + _SLICE + 1] > labels[i : i + _SLICE][: labels.size - i - 1]) for i in
            range(0, max(0, labels.size - 1), _SLICE)):  # fmt: skip
         return
@@ -41,7 +41,7 @@ def _check_integers(store: OpenStore, labels: Array) -> None:
         raise CorruptFileError(f"section labels: {twice[0]} is the label of more than one vertex", path=store.path)
 
 
-def _check_text(store: OpenStore, utf8: Array, offsets: Array) -> None:
+def _check_text(store: StoreSections, utf8: Array, offsets: Array) -> None:
     """Check for valid UTF-8 (with lone surrogates, as in Python's file names), each label of whole characters."""
     descents = np.flatnonzero(offsets[1:] < offsets[:-1])
     if descents.size:
@@ -58,7 +58,7 @@ def _check_text(store: OpenStore, utf8: Array, offsets: Array) -> None:
             raise CorruptFileError(f"section labels_utf8: byte {at:,} is not UTF-8", path=store.path) from None
 
 
-def _check_unique_text(store: OpenStore, utf8: Array, offsets: Array, threads: int | None) -> None:
+def _check_unique_text(store: StoreSections, utf8: Array, offsets: Array, threads: int | None) -> None:
     from dromos.graph.store import row_kernels as kernels
 
     hashes = np.empty(len(offsets) - 1, dtype=np.uint64)

@@ -215,8 +215,8 @@ def unpack(
 class PackedTargets:
     """The packed targets of an open store: supports slices and single entries, which are unpacked at each access."""
 
-    def __init__(self, data: Array, index: PackIndex, section: Section, num_arcs: int, num_vertices: int, path: Path):
-        self._data, self._index, self._section = data, index, section
+    def __init__(self, data: Any, index: PackIndex, section: Section, num_arcs: int, num_vertices: int, path: Path):
+        self._data, self._index, self._section = data, index, section  # data: the bytes of the whole store, by slices
         self._num_vertices, self._path = num_vertices, path
         self.size, self.dtype = num_arcs, section.dtype
 
@@ -227,7 +227,10 @@ class PackedTargets:
 
     def check(self) -> None:
         """Compare every pack with its checksum."""
-        self._index.check(self._data.data, 0, self.num_packs, self._section, self._path)
+        batch = max(1, _BATCH_ARCS // self._index.pack_arcs)
+        for first in range(0, self.num_packs, batch):
+            last = min(first + batch, self.num_packs)
+            self._index.check(self._bytes_of(first, last).data, first, last, self._section, self._path)
 
     def __getitem__(self, place: Any) -> Any:
         if not isinstance(place, slice):
@@ -236,9 +239,14 @@ class PackedTargets:
         arcs = self._index.pack_arcs
         first, last = begin // arcs, max(begin // arcs, num_packs(end, arcs))
         out = np.empty(min(last * arcs, self.size) - first * arcs, dtype=self.dtype)
-        data = self._data[4 * int(self._index.starts[first]) : 4 * int(self._index.starts[last])]
         unpack(
-            data, self._index, first, last, out,
+            self._bytes_of(first, last), self._index, first, last, out,
             section=self._section, num_vertices=self._num_vertices, path=self._path, threads=None,
         )  # fmt: skip
         return out[begin - first * arcs : end - first * arcs]
+
+    def _bytes_of(self, first: int, last: int) -> Array:
+        """The packs ``first..last``."""
+        begin, end = self._index.starts[first], self._index.starts[last]
+        data: Array = self._data[self._section.offset + 4 * int(begin) : self._section.offset + 4 * int(end)]
+        return data

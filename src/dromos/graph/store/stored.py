@@ -38,7 +38,7 @@ from dromos.graph.summary import human_bytes, size_and_kind
 from dromos.graph.vertex_data import VertexData
 from dromos.sizes import available_memory
 
-__all__ = ["StoredGraph", "open_store"]
+__all__ = ["StoredGraph", "open_origin", "open_store"]
 
 _SCAN_BYTES = 16 << 20
 """Bytes of pages in memory during one pass over all arcs outside of a run."""
@@ -60,6 +60,11 @@ def open_store(path: str | os.PathLike[str]) -> StoredGraph:
     >>> graph.out_degree.tolist()
     [1, 1, 0]
     """
+    return StoredGraph._open(*open_origin(path))
+
+
+def open_origin(path: str | os.PathLike[str]) -> tuple[Origin, Array]:
+    """The header and the files of a store, striped or not, and its table of checksums."""
     place = file_name(path, "graph.drm")
     with file_errors(place):
         if place.is_dir():
@@ -76,7 +81,7 @@ def open_store(path: str | os.PathLike[str]) -> StoredGraph:
                 header = unpack_header(read_through(stripes, 0, min(ALIGNMENT, stripes.size)), stripes.size, place)
                 table = read_through(stripes, header.checksums_offset, stripes.size - header.checksums_offset)
     origin = Origin.of(os.fspath(place.absolute()), status, header=header, stripes=stripes)
-    return StoredGraph._open(origin, checked_table(header, table, origin.path))
+    return origin, checked_table(header, table, origin.path)
 
 
 class StoredGraph(Graph):

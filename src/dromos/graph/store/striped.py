@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -67,22 +68,32 @@ def stripe_store(
         size = os.fstat(store.fileno()).st_size
         identity = unpack_header(store.read(ALIGNMENT), size, whole).identity.hex()
         store.seek(0)
+        # a name of their own, since a store of the same graph and name, in another folder, may lie on the same disks
+        mark = secrets.token_hex(4)
         names = [
-            place / f"{target.stem}.{identity[:8]}.{number}-of-{len(places)}.stripe"
-            for number, place in enumerate(places)
+            place / f"{target.stem}.{mark}.{number}-of-{len(places)}.stripe" for number, place in enumerate(places)
         ]
-        with atomic_outputs(names) as parts:
+        told = {
+            "identity": identity, "size": size, "stripe": stripe_bytes, "files": [os.fspath(name) for name in names],
+        }  # fmt: skip
+        text = json.dumps(told, indent=1).encode()
+        with (
+            without_old_stripes(target),
+            _removed_unless_listed_in(target, names),
+            atomic_output(target) as listed,
+            atomic_outputs(names) as parts,
+        ):
+            listed.write(STRIPED + f"{zlib.crc32(text):08x}\n".encode() + text)
+            listed.flush()
             for number, part in enumerate(parts):
                 part.write(_head(identity, number, len(parts)))
             done = 0
             while data := store.read(stripe_bytes):
-                parts[done // stripe_bytes % len(parts)].write(data)
+                number = done // stripe_bytes % len(parts)
+                with file_errors(names[number], "write"):  # each disk may be the one that is full
+                    parts[number].write(data)
                 done += len(data)
                 progress(done, size)
-    told = {"identity": identity, "size": size, "stripe": stripe_bytes, "files": [os.fspath(name) for name in names]}
-    text = json.dumps(told, indent=1).encode()
-    with without_old_stripes(target), atomic_output(target) as out:
-        out.write(STRIPED + f"{zlib.crc32(text):08x}\n".encode() + text)
 
 
 @contextmanager
@@ -93,6 +104,17 @@ def without_old_stripes(target: Path) -> Iterator[None]:
     for name in before - _stripes_listed_in(target):
         with suppress(OSError):
             name.unlink()
+
+
+@contextmanager
+def _removed_unless_listed_in(target: Path, names: Sequence[Path]) -> Iterator[None]:
+    """If the body fails before ``target`` is the list of these stripes, those that have their names are removed."""
+    try:
+        yield
+    except BaseException:
+        for name in set(names) - _stripes_listed_in(target):
+            name.unlink(missing_ok=True)
+        raise
 
 
 def _stripes_listed_in(path: Path) -> set[Path]:

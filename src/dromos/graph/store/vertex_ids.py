@@ -149,7 +149,8 @@ def _checked_count(facts: Ingested) -> int:
         if facts.high + 1 > 64 * facts.count + 2**20:
             raise GraphDataError(
                 f"the largest id is {facts.high:,} with only {facts.count:,} edges; if the ids are sparse names, "
-                "give ids='names'; if they are not ids, choose another column"
+                "give ids='names' (and format='edges' if it is a .el or .wel file); if they are not ids, choose "
+                "another column"
             )
         return facts.high + 1
     if facts.high >= given:
