@@ -109,10 +109,24 @@ def test_arcs_that_stay_in_memory_are_sorted_by_who_gathers_again_and_again(
     monkeypatch.setattr(prediction, "_measured_over_slices", lambda: Rates(arcs=2.5e8, vertices=2.5e8, bytes=1e10))
     monkeypatch.setattr(prediction, "_disk_rate", lambda graph: 1e15)
     whole = (graph.num_arcs + graph.num_vertices) / 1e9
-    cached = by_place(prediction.predictions(stored, cost_of("pagerank"), 1 << 30))["cpu, from disk"]
+    cached = by_place(prediction.predictions(stored, cost_of("pagerank"), 8 << 20))["cpu, from disk"]
     assert cached.seconds == pytest.approx((4 + 19 + 3 * 4) * whole, rel=1e-3)  # one pass, 19 sorted ones, sorting
     little = by_place(prediction.predictions(stored, cost_of("pagerank"), 40 * graph.num_vertices))["cpu, from disk"]
     assert little.seconds == pytest.approx(20 * 4 * whole, rel=1e-3)
+
+
+def test_a_budget_that_holds_the_graph_and_the_run_reads_it_once(tmp_path: Path) -> None:
+    graph = dr.generators.rmat(10, 8, seed=1)
+    dr.write(graph, tmp_path / "g.drm")
+    stored = dr.open(tmp_path / "g.drm")
+    row = by_place(prediction.predictions(stored, cost_of("pagerank"), 1 << 30))["cpu, from disk"]
+    assert (row.moved, "read whole" in row.note) == (0, True)
+    whole = (graph.num_arcs + graph.num_vertices) / 1e9
+    assert row.seconds == pytest.approx(20 * whole + 4 * graph.num_arcs / 1e6)
+    assert dr.pagerank(stored, memory=1 << 30).device == "cpu"
+    little = by_place(prediction.predictions(stored, cost_of("pagerank"), 20 << 20))["cpu, from disk"]
+    assert "read whole" not in little.note
+    assert dr.pagerank(stored, memory=20 << 20).device == "cpu, streamed"
 
 
 @pytest.mark.parametrize(("pages", "told"), [(5e9, "read in place"), (2e10, "copied in pages")])

@@ -237,7 +237,7 @@ def test_the_least_budget_that_holds_the_graph(tmp_path: Path) -> None:
 def test_a_program_that_needs_more_than_the_kernel_before_it_runs_over_pages(tmp_path: Path) -> None:
     file = stored(dr.generators.rmat(14, 16, seed=2), tmp_path)
     held = file.num_arcs * 4 + file.num_vertices * 32
-    memory = whole._FIXED + held + (2 << 20)
+    memory = whole.FIXED + held + (2 << 20)
     assert dr.connected_components(file, memory=memory).device == "cpu"
     found = dr.pagerank(file, memory=memory)  # sorts its arcs, which takes as much as the graph again
     assert found.device == "cpu, streamed"

@@ -36,6 +36,7 @@ from dromos.places.hybrid.part_sizes import part_sizes
 from dromos.places.hybrid.rate_runs import SumsOfNeighbours
 from dromos.places.hybrid.rates import Rates, measured, rates_from
 from dromos.places.stream.sorted_rows import LEAST_SHARE, PAYS_FROM, window_bytes
+from dromos.places.stream.whole import BLOCK_BYTES, FIXED
 from dromos.plan import Path
 from dromos.plan.cost import MESSAGE_BYTES, Cost, SplitCost
 from dromos.plan.ways import WAYS, choose_way
@@ -48,6 +49,7 @@ _MODELLED: Final = ("auto", "cpu", "cuda", "cpu+cuda")
 _ENGINES: Final = {"cpu, in memory": "cpu", "cpu, from disk": "cpu, streamed", "cuda, from disk": "cuda, streamed"}
 _STATE_BYTES: Final = {"cpu": 32, "cuda": 64}  # per vertex: fields, copies, queues and bitmaps of a typical run
 _LEAST_BUFFERS: Final = 2 << 20  # what a run from disk holds beside its state, however small the graph
+_IN_MEMORY_BYTES: Final = 96  # per vertex: what a run may take beside a graph that was read whole from disk
 _READ_BYTES: Final = 64 << 20
 # The scale of the graphs that rates are measured on: tables exceed a core's own cache, and a GPU is busy for longer
 # than it takes to start.
@@ -140,10 +142,16 @@ def _on_host(graph: Graph, cost: Cost, memory: int | None) -> Iterator[Predictio
         yield Prediction("cpu, from disk", how, least, arcs, None, note)
     else:
         on_disk = _arc_bytes_on_disk(graph)
-        moved = max(0, arcs - max(0, budget - state)) * on_disk // max(arcs, 1)
-        over = _measured_over_slices()
         rate = _disk_rate(graph)
         once = on_disk / rate  # arcs that are kept have to be read the first time
+        whole = arcs + FIXED + _IN_MEMORY_BYTES * graph.num_vertices
+        whole += BLOCK_BYTES * graph.num_arcs if cost.gathers else 0
+        if whole <= budget:
+            note = f"{how}: read whole, once, and computed in memory"
+            yield Prediction("cpu, from disk", how, arcs + state, 0, cost.passes * compute + once, note)
+            return
+        moved = max(0, arcs - max(0, budget - state)) * on_disk // max(arcs, 1)
+        over = _measured_over_slices()
         spills = moved > 0 and origin.stripes is None and window_bytes(
             budget - state, graph.num_vertices, graph.num_arcs, MESSAGE_BYTES, num_threads(None)
         )  # fmt: skip

@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 __all__ = ["Mover", "Reading", "WholeGraphs", "begins_with_all", "gathers", "over_pages", "run_bytes"]
 
 _SMALL: Final = 32 << 20  # bytes of a file: read within some 20 ms
-_FIXED: Final = 24 << 20  # what does not grow with the graph: counters, levels, tables of each thread
+FIXED: Final = 24 << 20  # what does not grow with the graph: counters, levels, tables of each thread
 # Per vertex, in ids: the frontier, the next one, marks and lists; and the bins of delta-stepping.
 _LISTS: Final = 6
 _BINS: Final = 34
 _MARKS: Final = 12  # bytes
 # Per arc: arcs sorted by blocks, which are kept with the graph, and while they are sorted.
 _KEPT_BLOCK_BYTES: Final = 4
-_BLOCK_BYTES: Final = 9
+BLOCK_BYTES: Final = 9
 # A superstep over pages costs as much as reading so many bytes.
 _SUPERSTEP_BYTES: Final = 1 << 20
 # What a move costs beyond what is read: copies of states and offsets, in bytes per vertex.
@@ -97,7 +97,7 @@ class WholeGraphs:
             return None
         kept = stored.kept_graph.nbytes
         memory = (available_memory() + kept) // 2 if budget is None else budget
-        room = memory - held - _FIXED
+        room = memory - held - FIXED
         if room < stored.num_arcs * stored.targets.itemsize:
             return None
         room -= whole_bytes(stored, weights=weights)
@@ -217,6 +217,6 @@ def run_bytes(program: Program, types: GraphTypes, num_vertices: int, num_arcs: 
         row += size * _BINS
     arc = sum(typed.dtype(spec.name).itemsize * (spec.size or 1) for spec in typed.ir.edge_fields)
     if gathers(program, types):
-        arc += _BLOCK_BYTES
+        arc += BLOCK_BYTES
     given = sum(int(values.nbytes) for values in program.params.values() if np.ndim(values) and all(values.strides))
     return num_vertices * row + num_arcs * arc + given
