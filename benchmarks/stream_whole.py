@@ -45,6 +45,9 @@ CALLS: dict[str, Callable[..., dr.Result]] = {
     "betweenness, 2 sources": lambda graph, source, **how: dr.betweenness(graph, sources=[source, 7], **how),
 }
 
+_NOT_COUNTABLE = ("betweenness, 2 sources",)
+"""A lattice has more shortest paths than the programs can count."""
+
 
 def run(scale: int = 20, quick: bool = False, rows: Collection[str] = ()) -> Iterator[dict[str, Any]]:
     """Yield one row per graph and algorithm."""
@@ -54,6 +57,8 @@ def run(scale: int = 20, quick: bool = False, rows: Collection[str] = ()) -> Ite
     memory = f"{1 << max(0, scale - 20)}G"
     for (graph, file), small in zip(stores.items(), tiny, strict=True):
         for name in (name for name in CALLS if chosen(name, rows)):
+            if graph == "lattice" and name in _NOT_COUNTABLE:
+                continue
             say(f"{graph}, {name} in {memory}")
             first, later, read, device, grown = fresh(_on_disk, name, small, file, memory)
             pages = fresh(_over_pages, name, small, file, memory)

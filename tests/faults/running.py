@@ -22,6 +22,7 @@ from dromos.algorithms.pagerank import pagerank_program
 from dromos.algorithms.sssp import sssp_program
 from dromos.dtypes import Array
 from dromos.engines import Engine
+from dromos.engines.cpu import CpuEngine
 from dromos.engines.parts import Leaf
 from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import FileError, ResourceError
@@ -35,6 +36,7 @@ from tests.stream.stores import PAGE, random_graph, simple
 __all__ = ["NAMES", "Outcome", "inject"]
 
 NAMES: Final = (*KINDS, BUDGET)
+_HOLDS_ALL: Final = 1 << 28
 _STEPS: Final = 10  # so that arcs on disk are worth sorting
 # Where a fault has a place, the error tells the bytes; where the whole file is another one, or too long, it tells that.
 _PLACE: Final = re.compile(
@@ -80,7 +82,8 @@ class Outcome:
 def inject(seed: int, kind: str, folder: Path, *, compiled: bool = False) -> Outcome:
     """Make a call on a store with one fault in it.
 
-    ``compiled``: on the CPU engine, and damage on disk read by compiled code, each for half of the seeds.
+    ``compiled``: on the CPU engine, and damage on disk read by compiled code, each for half of the seeds; a third of
+    the former with a budget that holds the graph, which is then read whole.
     """
     rng = np.random.default_rng([seed, NAMES.index(kind)])
     leaf = _leaf(compiled and bool(rng.integers(2)))
@@ -96,8 +99,12 @@ def inject(seed: int, kind: str, folder: Path, *, compiled: bool = False) -> Out
             return _too_small(rng, seed, dr.open(file), call, right, leaf)
         with _reading(KINDS[kind](rng, file), "compiled" if compiled and seed % 2 else "io_uring"):
             graph = dr.open(file)
-            memory = _least(call, graph, leaf) + int(rng.integers(12)) * PAGE
-            found = call(graph, StreamEngine(leaf, memory, page_bytes=PAGE))
+            if leaf.name == "cpu" and rng.integers(3) == 0:
+                engine = StreamEngine(leaf, _HOLDS_ALL, page_bytes=PAGE, whole=CpuEngine(2))
+            else:
+                memory = _least(call, graph, leaf) + int(rng.integers(12)) * PAGE
+                engine = StreamEngine(leaf, memory, page_bytes=PAGE)
+            found = call(graph, engine)
     except FileError as error:
         text = str(error)
         told = file.name in text and _PLACE.search(text) and (_PAGE.search(text) or "section targets" not in text)

@@ -15,6 +15,7 @@ import pytest
 
 import dromos as dr
 from dromos.engines.cpu import CpuEngine
+from dromos.engines.cpu.arc_blocks import blocks_on_any_graph
 from dromos.engines.cpu.part import CpuLeaf
 from dromos.errors import CorruptFileError, FileError, ResourceError
 from dromos.graph.store import write
@@ -242,6 +243,38 @@ def test_a_program_that_needs_more_than_the_kernel_before_it_runs_over_pages(tmp
     found = dr.pagerank(file, memory=memory)  # sorts its arcs, which takes as much as the graph again
     assert found.device == "cpu, streamed"
     assert file.kept_graph.graph is None
+
+
+@pytest.mark.parametrize("name", ["sample_neighbors", "label_propagation", "bfs"])
+def test_a_call_within_a_smaller_budget_releases_the_graph(name: str, tmp_path: Path) -> None:
+    file = stored(simple_graph(), tmp_path)
+    dr.pagerank(file, memory=ENOUGH)
+    assert file.kept_graph.graph is not None
+    {
+        "sample_neighbors": lambda: dr.sample_neighbors(file, [1, 2], [3], memory="8M"),
+        "label_propagation": lambda: dr.label_propagation(file, memory="8M"),
+        "bfs": lambda: dr.bfs(file, SOURCE, memory="8M"),
+    }[name]()
+    assert file.kept_graph.graph is None
+
+
+def test_what_engines_keep_with_the_graph_is_released_when_a_budget_has_no_room_for_it(tmp_path: Path) -> None:
+    """Sorted arcs, after PageRank; the arrays of the graph stay."""
+    file = stored(dr.generators.rmat(14, 16, seed=2), tmp_path)
+    with blocks_on_any_graph():
+        dr.pagerank(file, memory=ENOUGH)
+    first = file.kept_graph.graph
+    assert first is not None
+    assert file.kept_graph.derived >= 4 * file.num_arcs
+    dr.connected_components(file, memory=ENOUGH)
+    assert file.kept_graph.graph is first
+    tight = whole.FIXED + 5 * file.num_arcs + 64 * file.num_vertices
+    assert dr.connected_components(file, memory=tight).trace.read == 0
+    again = file.kept_graph.graph
+    assert again is not None
+    assert again is not first
+    assert np.shares_memory(again.targets, first.targets)
+    assert file.kept_graph.derived == 0
 
 
 def test_a_budget_too_small_for_anything_is_refused_as_before(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ from dromos.places.stream.target_kernels import TARGET_KERNELS, TargetReader, is
 from dromos.places.stream.whole import Mover, Reading, WholeGraphs, begins_with_all, run_bytes
 from dromos.places.stream.whole_kernels import KERNELS, WEIGHTED, derived_bytes, kernel_bytes, options_within
 from dromos.plan.path import Direction
-from dromos.program import Program, analyse
+from dromos.program import Program, TypedProgram, analyse
 from dromos.program.expr import reads
 from dromos.program.forms import is_claimed
 from dromos.sizes import available_memory
@@ -147,17 +147,21 @@ class StreamEngine:
         stored = _stored(graph)
         if stored.directed or program.ir().edge_params:
             refuse_direction(program, "a stream")
-        program, _ = along(program, stored)
         check_params(program, stored)
-        types = graph_types(stored)
-        typed = program.typed(types)
-        weighted = bool(reads(typed.ir.exprs(), "weight"))
-        mover = self._mover(program, stored, weights=weighted)
+        typed = program.typed(graph_types(stored))
+        mover = self._mover(program, stored, weights=_reads_weights(typed))
         if mover is not None and (begins_with_all(typed) or mover.is_due):
             self._in_memory = True
             return mover.prepare()
         self._uses(self.leaf)
+        return self._prepare_over_pages(along(program, stored)[0], stored, mover)
+
+    def _prepare_over_pages(self, program: Program, stored: StoredGraph, mover: Mover | None) -> StreamExecution:
         stored.make_room()
+        check_params(program, stored)
+        types = graph_types(stored)
+        typed = program.typed(types)
+        weighted = _reads_weights(typed)
         prefixes = {"push": stored._prefix, "pull": stored.in_prefix}
         by_prefix: dict[str, PagedRows] = {}
         rows: dict[Direction, PagedRows] = {}
@@ -374,6 +378,10 @@ class StreamEngine:
             memory, room_in, stored.held_bytes(len(directions)), list(rows.values()), leaf, answer=answer
         )
         return rows, plan, room
+
+
+def _reads_weights(typed: TypedProgram) -> bool:
+    return bool(reads(typed.ir.exprs(), "weight"))
 
 
 def _stored(graph: GraphLike) -> StoredGraph:

@@ -71,6 +71,7 @@ def call_row_kernel(
     later = kernel.later(graph, options)
     make = partial(_reader, graph, prefixes, kernel.weights, state, memory, page_bytes, opener, later)
     key = name, tuple(prefixes), kernel.weights and graph.weights is not None, state, memory, page_bytes, opener
+    graph.kept_graph.forget()  # the budget of this call does not count it
     with graph.kept_reader.using(key, make) as reader:
         return kernel.run(reader, graph, threads=threads, strict=memory is not None, progress=progress, **options)
 

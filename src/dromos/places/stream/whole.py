@@ -125,7 +125,6 @@ class WholeGraphs:
         kept = stored.kept_graph
         if kept.derived > spare:
             kept.forget_derived()
-        kept.derived = max(kept.derived, derived)
         found = kept.view_of(stored, weights=weights)
         if found is None:
             stored.make_room()
@@ -135,6 +134,7 @@ class WholeGraphs:
             self.readings.append(Reading(read, clock.seconds(), told))
             found = kept.view_of(stored, weights=weights)
         assert found is not None
+        kept.derived = max(kept.derived, derived)
         return found
 
     def _tell(self, done: int, total: int) -> None:
