@@ -240,7 +240,8 @@ def test_a_process_ends_with_the_code_of_its_trouble(dromos_process: Run, words:
 def test_an_interrupted_conversion_leaves_nothing_half_written(tmp_path: Path, sent: signal.Signals) -> None:
     # A pipe as input: the conversion waits in the middle of its work until it is interrupted.
     code = f"""
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # ignored in tests that outlive their terminal, and then by children
 from dromos.graph.formats import base, files, store
 from dromos.cli import main
 import dromos as dr

@@ -23,19 +23,22 @@ from tests.sizes import examples
 @pytest.fixture
 def graph() -> dr.Graph:
     draw = np.random.default_rng(3)
-    src, dst = draw.integers(0, 500, (2, 4000))
+    src, dst = draw.integers(0, 500, (2, 10_000))
     names = np.array([f"v{number}" for number in range(500)], dtype=object)
-    return dr.Graph.from_edges(names[src], names[dst], draw.integers(1, 9, 4000), directed=True)
+    return dr.Graph.from_edges(names[src], names[dst], draw.integers(1, 9, 10_000), directed=True)
 
 
 def files_beside(path: Path) -> list[Path]:
     return sorted(path.parent.glob("*.transpose-*"))
 
 
-@pytest.mark.parametrize("compress", [False, True])
-def test_the_store_beside_is_the_one_that_write_makes(graph: dr.Graph, compress: bool, tmp_path: Path) -> None:
-    write(graph, tmp_path / "g.drm", compress=compress)
-    write(graph, tmp_path / "both.drm", transpose=True, compress=compress)
+@pytest.mark.parametrize(("compress", "chunk_bytes"), [(False, 16384), (True, 16384), (True, 4096)])
+def test_the_store_beside_is_the_one_that_write_makes(
+    graph: dr.Graph, compress: bool, chunk_bytes: int, tmp_path: Path
+) -> None:
+    """A pack has as many arcs as a chunk of 16 KiB has ids, or four times as many."""
+    write(graph, tmp_path / "g.drm", compress=compress, chunk_bytes=chunk_bytes)
+    write(graph, tmp_path / "both.drm", transpose=True, compress=compress, chunk_bytes=chunk_bytes)
     stored = dr.open(tmp_path / "g.drm")
     unweighted = stored.with_weights(None)
     assert unweighted.in_degree.tolist() == graph.in_degree.tolist()

@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dromos.dtypes import OFFSET, Array
 from dromos.errors import DromosError, FileError, InvalidArgumentError
 from dromos.graph.formats.base import EdgeBlock
@@ -24,7 +22,7 @@ from dromos.graph.store.label_sections import label_arrays
 from dromos.graph.store.partition import Partitioner
 from dromos.graph.store.row_files import RowFiles
 from dromos.graph.store.workspace import open_workspace
-from dromos.graph.store.writer import SectionWriter, in_chunks, pieces_of
+from dromos.graph.store.writer import SectionWriter, pieces_of
 from dromos.graph.summary import human_bytes
 from dromos.notices import tell
 
@@ -93,17 +91,13 @@ def _make(graph: StoredGraph, path: Path, budget: Budget) -> None:
                 rows.add(part)
         with atomic_output(path) as out:
             writer = SectionWriter(out, n, chunk_bytes=header.chunk_bytes, pack_arcs=header.pack_arcs)
-
-            def add(name: str, dtype: np.dtype[np.generic], pieces: Iterator[Array]) -> None:
-                writer.add(name, dtype, in_chunks(pieces, header.chunk_bytes))
-
-            add("offsets", OFFSET, _offsets(graph))
-            add("targets", graph.targets.dtype, (piece.targets for piece in graph.arc_slices()))
+            writer.add("offsets", OFFSET, _offsets(graph))
+            writer.add("targets", graph.targets.dtype, (piece.targets for piece in graph.arc_slices()))
             if weight_type is not None:
                 found = (piece.weights for piece in graph.arc_slices())
-                add("weights", weight_type, (weights for weights in found if weights is not None))
+                writer.add("weights", weight_type, (weights for weights in found if weights is not None))
             for name, file in rows.sections():
-                add(name, file.array.dtype, file.pieces(budget.waiting_bytes))
+                writer.add(name, file.array.dtype, file.pieces(budget.waiting_bytes))
             for name, array in label_arrays(graph.labels):
                 writer.add(name, array.dtype, pieces_of(array))
             writer.finish(num_arcs=m, num_edges=graph.num_edges, flags=header.flags)

@@ -49,22 +49,18 @@ class SectionWriter:
         self._put(bytes(ALIGNMENT))  # the header comes last: an unfinished file has no signature
 
     def add(self, name: str, dtype: np.dtype[Any], pieces: Iterable[Array]) -> None:
-        """Write a section; targets are packed if the store has packs.
-
-        The length of every piece but the last is a whole number of chunks.
-        """
+        """Write a section, which comes in pieces of any length; targets are packed if the store has packs."""
         if not self._pack_arcs or not name.endswith("targets"):
             self._add(name, dtype, pieces)
             return
         packs = PackWriter(self._num_vertices, self._pack_arcs)
-        targets = (as_bytes(piece).view(dtype) for piece in pieces)
-        self._add(name, dtype, in_chunks(packs.packed(targets), self._chunk_bytes), packed=True)
+        targets = (piece.view(dtype) for piece in in_chunks(pieces, self._pack_arcs * dtype.itemsize))
+        self._add(name, dtype, packs.packed(targets), packed=True)
         self._add(name.replace("targets", "packs"), packs.index.dtype, pieces_of(packs.index))
 
     def _add(self, name: str, dtype: np.dtype[Any], pieces: Iterable[Array], *, packed: bool = False) -> None:
         begin = self._position
-        for piece in pieces:
-            data = as_bytes(piece)
+        for data in in_chunks(pieces, self._chunk_bytes):
             self._checksums.append(chunk_checksums(data, self._chunk_bytes))
             self._put(data.data)
             self._progress(self._position, self._total)
@@ -171,13 +167,19 @@ def pieces_of(array: Array) -> Iterator[Array]:
 
 
 def in_chunks(pieces: Iterable[Array], chunk_bytes: int) -> Iterator[Array]:
-    """Cut pieces of any length anew, so that all but the last are a whole number of chunks long."""
+    """Cut pieces of any length anew, as bytes, so that all but the last are a whole number of chunks long.
+
+    >>> [piece.tolist() for piece in in_chunks([np.array([1, 2, 3], np.uint8), np.array([4, 5], np.uint8)], 2)]
+    [[1, 2], [3, 4], [5]]
+    """
     rest = np.empty(0, dtype=np.uint8)
     for piece in pieces:
-        rest = np.concatenate((rest, as_bytes(piece)))
-        whole = len(rest) // chunk_bytes * chunk_bytes
+        data = as_bytes(piece)
+        if len(rest):
+            data = np.concatenate((rest, data))
+        whole = len(data) // chunk_bytes * chunk_bytes
         if whole:
-            yield rest[:whole]
-            rest = rest[whole:]
+            yield data[:whole]
+        rest = data[whole:].copy()  # the caller may reuse the memory of its pieces
     if len(rest):
         yield rest
