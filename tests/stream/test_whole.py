@@ -48,6 +48,9 @@ CALLS = SEARCHES | {
     "coloring": dr.coloring,
     "katz": lambda g, **how: dr.katz(g, alpha=0.01, weight=None, **how),
     "katz with weights": lambda g, **how: dr.katz(g, alpha=0.001, **how),
+    "eigenvector": lambda g, **how: dr.eigenvector(g, weight=None, **how),
+    "eigenvector with weights": dr.eigenvector,
+    "hits": dr.hits,
     "maximal_independent_set": lambda g, **how: dr.maximal_independent_set(g, seed=3, **how),
     "betweenness from many sources": lambda g, **how: dr.betweenness(g, sources=range(70), **how),
     "betweenness by weight": lambda g, **how: dr.betweenness(g, sources=range(9), weight="weight", **how),
@@ -60,7 +63,18 @@ CALLS = SEARCHES | {
     "minimum_spanning_forest": dr.minimum_spanning_forest,
     "bridges": dr.bridges,
 }
-LOOSE = ("pagerank", "spmv", "betweenness", "clustering", "multi_source_bfs", "katz", "closeness", "harmonic")
+LOOSE = (
+    "pagerank",
+    "spmv",
+    "betweenness",
+    "clustering",
+    "multi_source_bfs",
+    "katz",
+    "closeness",
+    "harmonic",
+    "eigen",
+    "hits",
+)
 
 
 def simple_graph(seed: int = 3, vertices: int = 600, edges: int = 5000) -> dr.Graph:
@@ -138,6 +152,17 @@ def test_random_programs_in_memory_and_moving_there(
     graph = many_pages(seed, directed=seed % 2 == 0)
     monkeypatch.setattr(whole.Mover, "pays", lambda self, execution, stats: stats.superstep >= 1 + seed % 3)
     check_random(seed, graph, lambda program: (stored(graph, tmp_path), engine_for()), loose=10.0)
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_products_of_a_directed_graph_and_its_transpose(weight: str | None, tmp_path: Path) -> None:
+    graph = random_graph(5)
+    found = dr.hits(stored(graph, tmp_path), weight=weight, memory=ENOUGH, device="cpu")
+    expected = dr.hits(graph, weight=weight, device="cpu")
+    assert found.device == "cpu"
+    assert {row.phase for row in found.trace} == {"product", "lanczos"}
+    for name in expected:
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("form", ["directed", "weightless", "reversed"])

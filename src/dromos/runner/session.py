@@ -99,7 +99,7 @@ class Session(KernelCalls):
             self.engine = engine_for("numpy", threads)
         for_call = getattr(self.engine, "for_call", None)
         if for_call is not None:  # a run that is saved or follows a path stays on disk
-            self.engine = for_call(progress, over_pages=checkpoint is not None or path != "auto")
+            self.engine = for_call(graph, progress, over_pages=checkpoint is not None or path != "auto")
         self._keeps = keep_on_device
         if keep_on_device and hasattr(self.engine, "keeping_results"):
             self.engine = self.engine.keeping_results()

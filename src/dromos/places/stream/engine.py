@@ -52,7 +52,15 @@ from dromos.places.stream.row_kernels import ROW_KERNELS, call_row_kernel
 from dromos.places.stream.sorted_rows import SortedRows
 from dromos.places.stream.target_kernels import TARGET_KERNELS, TargetReader, is_simple, triangles_of
 from dromos.places.stream.whole import Mover, Reading, WholeGraphs, begins_with_all, run_bytes
-from dromos.places.stream.whole_kernels import KERNELS, WEIGHTED, derived_bytes, kernel_bytes, options_within
+from dromos.places.stream.whole_kernels import (
+    KERNELS,
+    PRODUCT_BYTES,
+    PRODUCTS,
+    WEIGHTED,
+    derived_bytes,
+    kernel_bytes,
+    options_within,
+)
 from dromos.plan.path import Direction
 from dromos.program import Program, TypedProgram, analyse
 from dromos.program.expr import reads
@@ -99,6 +107,7 @@ class StreamEngine:
         self._beside = self._answer = 0
         self._used: list[str] = []
         self._in_memory = False
+        self._graph: StoredGraph | None = None
 
     @property
     def name(self) -> str:
@@ -115,10 +124,12 @@ class StreamEngine:
         if leaf.name not in self._used:
             self._used.append(leaf.name)
 
-    def for_call(self, progress: Callable[[int, int], Any] | None, *, over_pages: bool) -> StreamEngine:
+    def for_call(
+        self, graph: GraphLike, progress: Callable[[int, int], Any] | None, *, over_pages: bool
+    ) -> StreamEngine:
         """A copy for one call of an algorithm. ``over_pages``: also runs over pages if the budget holds the graph."""
         engine = copy(self)
-        engine._used, engine._in_memory = [], False
+        engine._graph, engine._used, engine._in_memory = stored_form(graph), [], False
         engine._whole = None if over_pages or self._whole is None else self._whole.reporting_to(progress)
         return engine
 
@@ -245,7 +256,26 @@ class StreamEngine:
         kernel = TARGET_KERNELS.get(name) if self._host.name == "cpu" else None
         if kernel is not None:
             return cast("NativeKernel", partial(self._of_targets, name, kernel))
+        if name in PRODUCTS:
+            return partial(self._product, name) if self._has_room_for_products() else None
         return None if self._whole is None or name not in KERNELS else partial(self._only_in_memory, name)
+
+    def _has_room_for_products(self) -> bool:
+        whole, graph = self._whole, self._graph
+        if whole is None or graph is None:
+            return False
+        held = PRODUCT_BYTES * graph.num_vertices + self._beside + self._answer
+        return whole.spare(graph, self.memory, held, weights=True) is not None
+
+    def _product(self, name: str, graph: GraphLike, **options: Any) -> Mapping[str, Any]:
+        """One of the kernels of a method that was told that there is room for all of them."""
+        assert self._whole is not None
+        self._in_memory = True
+        if "back" in options:
+            options["back"] = self._whole.graph(_stored(options["back"]), 0, weights=True)
+        kernel = self._whole.engine.native(name)
+        assert kernel is not None, name
+        return kernel(self._whole.graph(_stored(graph), 0, weights=True), **options)
 
     def _only_in_memory(self, name: str, graph: GraphLike, **options: Any) -> Mapping[str, Any]:
         """As :meth:`_in_memory_result`, for a kernel that programs replace if the budget has no room for it."""

@@ -11,7 +11,7 @@ from dromos.engines.joint_groups import group_bytes, width_for
 from dromos.graph.store.stored import StoredGraph
 from dromos.parallel import num_threads
 
-__all__ = ["KERNELS", "WEIGHTED", "derived_bytes", "kernel_bytes", "options_within"]
+__all__ = ["KERNELS", "PRODUCTS", "PRODUCT_BYTES", "WEIGHTED", "derived_bytes", "kernel_bytes", "options_within"]
 
 _COPY: Final = 24  # bytes per arc and per vertex for a copy of the graph with its hubs first, while it is made
 _KEPT_COPY: Final = 12  # the same, once it is made
@@ -38,6 +38,11 @@ KERNELS: Final[Mapping[str, Callable[[StoredGraph, int, Mapping[str, Any]], int]
 
 WEIGHTED: Final = frozenset({"katz", "longest_paths", "weighted_betweenness"})
 """Kernels that read weights, if there are any."""
+
+PRODUCTS: Final = frozenset({"product", "lanczos"})
+"""Kernels that a method takes in turn, so that it asks for them before it begins."""
+PRODUCT_BYTES: Final = 8 * (26 + 8)
+"""Per vertex: the vectors that span a space, and those of the method."""
 
 
 def kernel_bytes(name: str, graph: StoredGraph, threads: int | None, options: Mapping[str, Any]) -> int:
