@@ -350,7 +350,8 @@ class StreamEngine:
         stored = _stored(graph)
         if name == "triangles" and self._host.name == "cpu" and is_simple(stored):
             counted = self._of_targets(name, triangles_of, stored, progress=progress)
-            return {"degree": stored.out_degree.astype(np.int64), **counted}
+            known = stored.kept_graph.graph  # which keeps its degrees
+            return {"degree": (stored if known is None else known).out_degree, **counted}
         if name == "cdlp":
             in_memory = self._in_memory_result(name, stored, directed=directed, **options)
             if in_memory is not None:
