@@ -218,3 +218,17 @@ def test_in_a_browser(tmp_path: Path) -> None:
     assert 'data-metrics="ms frontier edges messages bytes parts"' in dom
     assert 'id="other-paths" hidden' in dom  # of the second run, which is shown now
     assert "<summary>BFS (Python, compiled)</summary>" in dom
+
+
+def test_the_time_of_reading_a_graph_whole_is_told_apart(tmp_path: Path) -> None:
+    graph = dr.generators.rmat(10, 8, seed=1)
+    graph.write(tmp_path / "g.drm")
+    result = dr.pagerank(dr.open(tmp_path / "g.drm"), memory="1G", device="cpu")
+    (run,) = _embedded(page([result]))
+    first, *others = run["trace"]["steps"]
+    assert (first["path"], first["readingMs"]) == ("read", pytest.approx(result.trace[0].seconds * 1e3))
+    assert not any(step["readingMs"] or step["partsMs"] for step in others)
+    streamed = dr.pagerank(dr.open(tmp_path / "g.drm"), memory="20M", device="cpu")
+    (run,) = _embedded(page([streamed]))
+    assert all(step["partsMs"] == pytest.approx(step["ms"]) for step in run["trace"]["steps"])
+    assert not any(step["readingMs"] for step in run["trace"]["steps"])

@@ -134,6 +134,8 @@ def _step(rows: list[TraceRow]) -> dict[str, Any]:
         "read": sum(row.read for row in rows),
         "sent": sum(row.sent for row in rows),
         "parts": _busy(rows),
+        "partsMs": sum(row.seconds for row in rows if row.parts) * 1e3,
+        "readingMs": sum(row.seconds for row in rows if not row.supersteps and row.read) * 1e3,
         "predicted": None if first.predicted is None or len(rows) > 1 else first.predicted * 1e3,
     }
 

@@ -20,8 +20,11 @@
     const run = runs[current], inSteps = Math.min(run.stepSeconds, run.seconds), busy = {};
     for (const step of run.trace.steps) for (const [name, ms] of Object.entries(step.parts)) busy[name] = (busy[name] || 0) + ms / 1e3;
     const worked = Object.values(busy).reduce((sum, value) => sum + value, 0);
+    const seconds = (key) => Math.min(run.trace.steps.reduce((sum, step) => sum + step[key] / 1e3, 0), inSteps);
+    const withParts = seconds("partsMs"), reading = seconds("readingMs");
     // processors work at the same time: their shares of the supersteps are shown, not their sum
-    const shares = worked > 0 ? Object.entries(busy).map(([name, value]) => [`supersteps: ${name}`, (inSteps * value) / worked]) : [["supersteps", inSteps]];
+    const shares = Object.entries(busy).map(([name, value]) => [`supersteps: ${name}`, (withParts * value) / worked]);
+    shares.push([worked > 0 ? "supersteps in memory" : "supersteps", inSteps - withParts - reading], ["reading the graph", reading]);
     const compiling = Math.min(run.compileSeconds, run.seconds - inSteps);
     const parts = [...shares, ["compiling, loading kernels", compiling], ["host: preparing, planning, results", Math.max(run.seconds - inSteps - compiling, 0)]].filter(([, value]) => value > 0);
     const whole = parts.reduce((sum, [, value]) => sum + value, 0) || 1;
