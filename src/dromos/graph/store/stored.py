@@ -188,7 +188,17 @@ class StoredGraph(Graph):
         return held | {"labels": labels} if labels else held
 
     def make_room(self, *, keep_graph: bool = False) -> None:
-        """Release what can be read again, before a run with a budget of its own; ``keep_graph``: but the arcs."""
+        """Release the memory of what can be read again: labels, pages, and arcs if a call has read all of them.
+
+        ``keep_graph``: not the arcs.
+
+        >>> import dromos as dr, tempfile, pathlib
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "tiny.drm"
+        >>> dr.write(dr.generators.path(3), file)
+        >>> graph = dr.open(file)
+        >>> dr.pagerank(graph, memory="1G", device="cpu").trace.read, graph.make_room()
+        (16, None)
+        """
         self.kept_reader.clear()
         self._kept_labels.forget()
         if not keep_graph:
