@@ -27,6 +27,8 @@ from dromos.program.expr import reads
 
 __all__ = ["ArrayPart", "fields_told"]
 
+_COUNTED = 1 << 17  # rows
+
 
 def fields_told(ir: ProgramIR, analysis: Analysis, phase: Phase) -> tuple[str, ...]:
     """The fields of a part's vertices that other parts read in a phase, limited to fields that ever change."""
@@ -63,6 +65,12 @@ def _put_bits(into: Array, first: int, last: int, marks: Array) -> None:
         into[low:high] = bits[low - begin - 8 * at : high - begin - 8 * at]
 
     in_blocks(put, len(packed), 1 << 13)
+
+
+def _arcs_of(offsets: Array, vertices: Array) -> int:
+    """How many arcs rows have together; their lengths are not held all at once."""
+    pieces = (vertices[begin : begin + _COUNTED] for begin in range(0, len(vertices), _COUNTED))
+    return sum(int((offsets[piece + 1] - offsets[piece]).sum()) for piece in pieces)
 
 
 class ArrayPart(ABC):
@@ -236,8 +244,7 @@ class ArrayPart(ABC):
         offsets, first, last = self.shape.offsets, self.first, self.last
         if self.always:
             return Partial(last - first, int(offsets[last] - offsets[first]), 0, self._messages, reductions)
-        out = int((offsets[self._frontier + 1] - offsets[self._frontier]).sum())
-        return Partial(len(self._frontier), out, 0, self._messages, reductions)
+        return Partial(len(self._frontier), _arcs_of(offsets, self._frontier), 0, self._messages, reductions)
 
     def _written_copies(self) -> dict[str, Array]:
         written = self.analysis.written_fields

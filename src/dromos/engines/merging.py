@@ -52,6 +52,7 @@ class Accumulators:
         )
         self.got = np.zeros(num_vertices, dtype=bool)
         self._touched: list[Array] = []  # the vertices that got a message, in pieces without repetition, not sorted
+        self._listed: Array | None = None  # a piece that is known to be sorted: listing it again would take as much
         self._place = np.empty(num_vertices if self._monoid is ANY else 0, dtype=np.int64)
 
     def add(self, ids: Array, messages: tuple[Array, ...]) -> None:
@@ -153,17 +154,21 @@ class Accumulators:
 
     def touched(self, first: int, last: int) -> Array:
         """The vertices of ``first..last`` that got a message, ascending."""
-        found = self._sorted()
+        found = self._listed = self._sorted()
         self._touched = [found]
-        begin, end = np.searchsorted(found, (first, last))
+        begin, end = _places(found, first, last)
         return found[begin:end]
 
     def forget(self, first: int, last: int) -> None:
         """Clear the marks of ``first..last``; the messages were used, and the identity is back in their place."""
         found = self._sorted()
-        begin, end = np.searchsorted(found, (first, last))
-        self.got[found[begin:end]] = False
-        self._touched = [found[:begin], found[end:]]
+        begin, end = _places(found, first, last)
+        if (end - begin) * _DENSE >= last - first:  # an index array of another type would be copied
+            self.got[first:last] = False
+        else:
+            self.got[found[begin:end]] = False
+        self._listed = None
+        self._touched = [rest for rest in (found[:begin], found[end:]) if len(rest)]
 
     def take(self, first: int, last: int) -> tuple[Array, tuple[Array, ...]]:
         """Remove and return the messages to ``first..last``: the vertices, ascending, and the messages."""
@@ -193,12 +198,26 @@ class Accumulators:
 
     def _sorted(self) -> Array:
         pieces = [piece for piece in self._touched if len(piece)]
+        if len(pieces) == 1 and pieces[0] is self._listed:
+            return pieces[0]
         if not pieces:
             return np.empty(0, dtype=self._ids)
         if sum(map(len, pieces)) * _DENSE >= len(self.got):
             return listed(self.got, self._ids)
         found = pieces[0] if len(pieces) == 1 else np.sort(np.concatenate(pieces))
         return found.astype(self._ids, copy=False)
+
+
+def _places(ids: Array, first: int, last: int) -> tuple[int, int]:
+    """Where those of ``first..last`` begin and end among ascending ids.
+
+    >>> _places(np.array([2, 3, 5], np.int32), 3, 5)
+    (1, 2)
+    """
+    if first >= last:
+        return 0, 0
+    kind = ids.dtype.type  # for a number of another type, NumPy would convert all ids
+    return int(np.searchsorted(ids, kind(first))), int(np.searchsorted(ids, kind(last - 1), side="right"))
 
 
 def _filled(array: Array, value: Any) -> Array:

@@ -72,8 +72,8 @@ def read_section(source: ByteSource, header: Header, checksums: Array, section: 
 def _check_rising(
     source: ByteSource, header: Header, section: Section, values: Array, before: int, position: int
 ) -> None:
-    falls = np.flatnonzero(np.diff(values, prepend=np.int64(before)) < 0)
-    if position == 0 and int(values[0]) != 0:
+    falls = np.flatnonzero(values[1:] < values[:-1]) + 1
+    if int(values[0]) < before or (position == 0 and int(values[0]) != 0):
         falls = np.zeros(1, dtype=np.int64)
     if len(falls):
         at = position + int(falls[0])
