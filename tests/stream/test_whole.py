@@ -16,6 +16,7 @@ import pytest
 import dromos as dr
 from dromos.engines.cpu import CpuEngine
 from dromos.engines.cpu.arc_blocks import blocks_on_any_graph
+from dromos.engines.cpu.memory import kept_bytes, reused_empty
 from dromos.engines.cpu.part import CpuLeaf
 from dromos.errors import CorruptFileError, FileError, ResourceError
 from dromos.graph.store import write
@@ -314,6 +315,33 @@ def test_a_graph_that_is_released_takes_what_was_read_along(tmp_path: Path) -> N
     del file
     gc.collect()
     assert kept() is None
+
+
+def test_a_directed_graph_is_released_at_once(tmp_path: Path) -> None:
+    """It and its transpose refer to each other: a run over pages would hold them until garbage is collected."""
+    file = stored(random_graph(1), tmp_path)
+    dr.pagerank(file, memory=ENOUGH)
+    graph = file.kept_graph.graph
+    assert graph is not None
+    assert graph.known_transpose is not None
+    gone = [weakref.ref(graph), weakref.ref(graph.known_transpose)]
+    del graph
+    gc.collect()  # of what ran before
+    gc.disable()
+    try:
+        file.make_room()
+        assert [each() for each in gone] == [None, None]
+    finally:
+        gc.enable()
+
+
+def test_what_was_freed_before_is_given_back_before_a_run_over_pages(tmp_path: Path) -> None:
+    file, kept = stored(simple_graph(), tmp_path), list[int]()
+    del (unused := [reused_empty(1 << 22, np.uint8)])[:]
+    assert unused == []
+    assert kept_bytes() >= 1 << 22
+    dr.bfs(file, SOURCE, memory="8M", progress=lambda done, total: kept.append(kept_bytes()))
+    assert max(kept) < 1 << 22
 
 
 # ---- faults --------------------------------------------------------------------------------------------------------

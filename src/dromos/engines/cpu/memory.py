@@ -21,7 +21,7 @@ import numpy as np
 
 from dromos.dtypes import Array
 
-__all__ = ["huge_zeros", "kept_bytes", "reused_empty", "reused_zeros", "sparse_zeros"]
+__all__ = ["huge_zeros", "kept_bytes", "release_kept", "reused_empty", "reused_zeros", "sparse_zeros"]
 
 _HUGE_PAGE: Final = 2 << 20
 _SMALL: Final = 1 << 17  # smaller arrays are left to NumPy
@@ -106,6 +106,11 @@ def kept_bytes() -> int:
     return _kept.size
 
 
+def release_kept() -> None:
+    """Give what is kept back to the system."""
+    _kept.clear()
+
+
 def _map(size: int) -> mmap.mmap:
     pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     if size >= _HUGE_PAGE and hasattr(mmap, "MADV_HUGEPAGE"):
@@ -136,6 +141,11 @@ class _Kept:
             self._maps.append(pages)
             self.size += len(pages)
             while self.size > _most():
+                self.size -= len(self._maps.popleft())
+
+    def clear(self) -> None:
+        with self._lock:
+            while self._maps:
                 self.size -= len(self._maps.popleft())
 
     def after_fork(self) -> None:

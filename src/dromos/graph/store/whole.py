@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -42,12 +43,18 @@ class KeptGraph:
 
     def forget(self) -> None:
         """Release the graph."""
-        self.graph, self.derived = None, 0
+        self._replace(None)
 
     def forget_derived(self) -> None:
         """Release what engines keep with the graph: they find it by the graph's identity."""
         if self.graph is not None:
-            self.graph, self.derived = _same(self.graph), 0
+            self._replace(_same(self.graph))
+
+    def _replace(self, graph: Graph | None) -> None:
+        has_transpose = self.graph is not None and self.graph.known_transpose is not None
+        self.graph, self.derived = graph, 0
+        if has_transpose:  # the two refer to each other, and would stay until somebody looks for such circles
+            gc.collect()
 
     @property
     def nbytes(self) -> int:

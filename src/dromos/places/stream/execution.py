@@ -16,6 +16,7 @@ from dromos.places.feed import Feed
 from dromos.places.stream.budget import MemoryPlan
 from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.feed import PageFeed
+from dromos.places.stream.free_memory import release_free_memory
 from dromos.places.stream.whole import Mover
 from dromos.plan import Constants, Path, Stats
 from dromos.program import GraphTypes, Program
@@ -44,7 +45,7 @@ class StreamExecution(PlacedExecution):
         """How to continue in memory, if the budget has room for that."""
         self._before, self._counted = feed.seconds_by_part(), 0
         self._compiled: set[Path] = set()
-        release_compiler_pages()
+        release_free_memory()
         super().__init__(program, graph, types, [part], [feed], CopyExchange())
         if "pull" not in feed.directions and not (self.ir.edge_fields or self.ir.edge_params):
             self.caps = replace(self.caps, why_no_others=f"{self.caps.why_no_others}: {graph.why_no_transpose}")

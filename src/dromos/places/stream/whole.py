@@ -26,6 +26,7 @@ from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.stored import StoredGraph
 from dromos.graph.store.whole import bytes_on_disk, read_whole, whole_bytes
 from dromos.graph.summary import human_bytes
+from dromos.places.stream.free_memory import release_free_memory
 from dromos.plan import Stats
 from dromos.program import GraphTypes, Program, TypedProgram, analyse
 from dromos.program.expr import TRUE
@@ -128,6 +129,7 @@ class WholeGraphs:
         found = kept.view_of(stored, weights=weights)
         if found is None:
             stored.make_room()
+            release_free_memory()
             clock = Stopwatch()
             read = read_whole(stored, weights=weights, opener=self._opener, known=known, told=self._tell)
             told = f"memory= holds the graph ({human_bytes(kept.nbytes)}): all of it is read, once"
