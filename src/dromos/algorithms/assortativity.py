@@ -26,8 +26,8 @@ from dromos.vectors import dot
 __all__ = ["AssortativityResult", "assortativity", "verify"]
 
 
-_BYTES_PER_VERTEX = 72
-"""Three degrees, two of them also as numbers around their mean, sums, and temporary arrays."""
+_BYTES_PER_VERTEX = 56
+"""Three degrees, two of them as numbers around their mean, sums, and temporary arrays; in-degrees and their offsets."""
 
 
 class AssortativityResult(NumberResult):
@@ -53,11 +53,14 @@ def assortativity(graph: Graph, **how: Unpack[Options]) -> AssortativityResult:
     total = degrees(graph, "total").astype(np.int64, copy=False)
     head, tail = _ends(graph, total)
     # each vertex stands in the sums once for each of its arcs, so no array of all arcs is needed but one
-    out, into = (degree.astype(np.int64, copy=False) for degree in (graph.out_degree, graph.in_degree))
-    arcs = max(graph.num_arcs, 1)
-    from_head, from_tail = head - dot(head, out) / arcs, tail - dot(tail, into) / arcs
-    spread = dot(from_head**2, out) * dot(from_tail**2, into)
-    around = _together(session, graph, from_head, from_tail)
+    out, into = graph.out_degree, graph.in_degree
+    means = dot(head, out) / max(graph.num_arcs, 1), dot(tail, into) / max(graph.num_arcs, 1)
+    head -= means[0]
+    if tail is not head:
+        tail -= means[1]
+    spread = dot(head**2, out) * dot(tail**2, into)
+    del out, into  # while arcs are read, a graph on disk needs the memory for pages
+    around = _together(session, graph, head, tail)
     value = float(around / np.sqrt(spread)) if spread > 0 else float("nan")
     return session.result(
         AssortativityResult,

@@ -128,7 +128,7 @@ def belief_propagation(
     if graph.num_vertices == 0:
         return session.result(BeliefPropagationResult, {"belief": known.copy()}, verifier=lambda result: None)
     squared = effect @ effect
-    program = belief_program(classes)(
+    program = belief_program(classes).keeping(
         prior=known, echo=echo, coupling=effect.ravel(), squared=squared.ravel(), tolerance=tolerance
     )
     outcome = session.run(program, on, max_iter=limit)

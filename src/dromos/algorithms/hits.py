@@ -13,7 +13,7 @@ sources in a hyperlinked environment", 1999.
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any, Final, Unpack
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from dromos.graph import Graph
 from dromos.runner import Options, Result, Session, array_module
 
 __all__ = ["HITSResult", "Mutual", "hits", "verify"]
+
+
+_BYTES_PER_VERTEX: Final = 8  # during a product that a program makes: the vector that its result is compared with
 
 
 class Mutual(dr.Program):
@@ -140,17 +143,20 @@ def _by_programs(session: Session, on: Graph, tolerance: float, limit: int) -> t
     n, back = on.num_vertices, on.transpose
     hub = authority = np.full(n, 1 / n)
     session.keep_between_runs()
+    session.hold_beside_programs(_BYTES_PER_VERTEX)
     for _ in range(limit):
-        before = hub, authority
-        authority = _shares(_product(session, on, hub))
-        hub = _shares(_product(session, back, authority))
-        if max(_change(*pair) for pair in zip(before, (hub, authority), strict=True)) < tolerance:
+        authority, other = _next(session, on, hub, authority)
+        hub, change = _next(session, back, authority, hub)
+        if max(change, other) < tolerance:
             return hub, authority, True
     return hub, authority, False
 
 
-def _product(session: Session, graph: Graph, values: Array) -> Array:
-    return session.run(session.program(SpMV, x=values), graph, keep_on_device=True).fields["y"]
+def _next(session: Session, graph: Graph, values: Array, before: Array) -> tuple[Array, float]:
+    """The shares that follow from ``values`` by one product, and how they differ from those before."""
+    found = session.run(session.program(SpMV, x=values), graph, keep_on_device=True).fields["y"]
+    found = _shares(found)
+    return found, _change(before, found)
 
 
 def _by_lanczos(session: Session, on: Graph, tolerance: float, limit: int) -> tuple[Array, Array, bool]:
@@ -173,8 +179,13 @@ def _by_lanczos(session: Session, on: Graph, tolerance: float, limit: int) -> tu
 
 
 def _shares(values: Array) -> Array:
+    """The values divided by their sum, in place; all alike if that is 0."""
     total = float(values.sum())
-    return values / total if total > 0 else array_module(values).full(len(values), 1 / max(len(values), 1))
+    if total > 0:
+        values /= total
+    else:
+        values[...] = 1 / max(len(values), 1)
+    return values
 
 
 def _change(before: Array, after: Array) -> float:

@@ -11,7 +11,7 @@ has one. Seidman, "Network structure and minimum degree", 1983.
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Final, Unpack
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from dromos.graph import Graph
 from dromos.runner import Options, Result, Session, array_module
 
 __all__ = ["KCoreResult", "k_core", "verify"]
+
+# Bytes per vertex that peeling takes beyond core numbers, so that too small a budget for a graph on disk is refused at
+# once.
+_MORE_FOR_PEELING: Final = 24
 
 
 class KCoreResult(Result):
@@ -50,7 +54,12 @@ def k_core(graph: Graph, k: int | None = None, **how: Unpack[Options]) -> KCoreR
     session = Session("k_core", graph, **how)
     on = peeled_graph(graph)
     session.keep_between_runs()
-    wanted = degeneracy(session, on) if k is None else count_of(k, "k")
+    if k is None:
+        session.hold_beside_programs(_MORE_FOR_PEELING)
+        wanted = degeneracy(session, on)
+        session.hold_beside_programs(0)
+    else:
+        wanted = count_of(k, "k")
     least = min(wanted, on.num_vertices)  # nobody has so many neighbors, and more do not fit a program's integer
     left = _left(session, on, least)
     member, module = left >= least, array_module(left)

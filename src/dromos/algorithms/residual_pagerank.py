@@ -21,7 +21,7 @@ large-scale iterative computation through asynchronous accumulative updates", 20
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,11 @@ __all__ = ["Ranks", "check_arguments", "residual_ranks", "sending_program"]
 _LEAST_TOL = 1e-12
 
 _LOOSER = 4.0  # than what is sure to do: the first bound that is tried
+
+# Bytes per vertex, of the budget for a graph on disk. The second program takes more than the first one, which reserves
+# that too, so that a small budget is refused at once.
+_MORE_FOR_SENDING: Final = 44
+_JUMPS: Final = 8  # what the caller gives and keeps, if it is not the same everywhere
 
 
 class _FirstStep(dr.Program):
@@ -180,18 +185,16 @@ def residual_ranks(
     jumped = {"jumped": jump} if personal else {}
     first = session.program(_first_program(personal, strength is not None), alpha=alpha, **weights, **jumped)
     given, session.path = session.path, "auto"  # the first step is the same on every path
+    session.hold_beside_programs(_MORE_FOR_SENDING)
     try:
         begun = session.run(first, graph, max_iter=1, keep_on_device=True).fields
     finally:
         session.path = given
-    dangling = (graph.out_degree if strength is None else strength) == 0
-    if personal:
-        jumps_there = float(on_host(jump)[dangling].sum())
-    else:
-        jumps_there = np.count_nonzero(dangling) / max(len(dangling), 1)
-    bound = _left(alpha, tol, _least_sum(graph, alpha, jumps_there, bool(dangling.any())))
+    del first
+    bound = _left(alpha, tol, _least_sum(graph, alpha, *_dangling(graph, strength, jump if personal else None)))
     bound /= graph.num_arcs + graph.num_vertices
     program = sending_program(strength is not None)
+    session.hold_beside_programs(_JUMPS if personal else 0)
     looser, used = _LOOSER, 1
     while True:
         now = {"first_rank": begun["rank"], "first_residual": begun["residual"], **weights}
@@ -199,13 +202,24 @@ def residual_ranks(
         sending = session.program(program, alpha=alpha, bound=bound * looser, **now)
         outcome = session.run(sending, graph, max_iter=left, keep_on_device=True)
         begun = outcome.fields
+        del now, sending  # while the next program runs, nothing of the last one is held but what it is given
         used += outcome.supersteps
         rank = (begun["rank"] + begun["residual"]).clip(0)  # below 0 by rounding only
         total = float(rank.sum())
         change = 2 * alpha * float(abs(begun["residual"]).sum()) / total
         if change <= tol or looser == 1 or not outcome.finished:
-            return Ranks(rank / total, change)
+            rank /= total
+            return Ranks(rank, change)
+        del rank, outcome
         looser = max(1.0, looser * min(0.5, 0.7 * tol / change))
+
+
+def _dangling(graph: Graph, strength: Array | None, jump: Array | None) -> tuple[float, bool]:
+    """Which part of all jumps leads to vertices without out-edges, and whether there are any."""
+    dangling = (graph.out_degree if strength is None else strength) == 0
+    if jump is None:
+        return np.count_nonzero(dangling) / max(len(dangling), 1), bool(dangling.any())
+    return float(on_host(jump)[dangling].sum()), bool(dangling.any())
 
 
 def _least_sum(graph: Graph, alpha: float, dangling: float, any_dangling: bool) -> float:

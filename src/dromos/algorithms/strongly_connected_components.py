@@ -37,6 +37,10 @@ _THIN: Final = 2  # arcs per vertex: whatever is large in such a graph is also f
 _MOST_LEVELS: Final = 64  # of a search that is given up: a thread follows long ways as fast as many do
 _SHARE: Final = 8  # a component is large that seems to have this part of the vertices
 _SAMPLE: Final = 1 << 14  # arcs
+# Held for each vertex between the programs: its label, color and degrees, in ids; and how many loops it has, in bytes,
+# if there are any.
+_IDS: Final = 4
+_LOOPS: Final = 8
 
 
 class Trim(dr.Program):
@@ -187,30 +191,54 @@ def _reached(session: Session, graph: Graph, source: int) -> Array | None:
 
 def _labels(session: Session, graph: Graph) -> Array:
     n, back = graph.num_vertices, graph.transpose
-    ids = np.arange(n, dtype=graph.targets.dtype)
-    label, open_ = ids.copy(), np.ones(n, dtype=bool)
-    loops = loops_of(graph)
+    session.hold_beside_programs(_IDS * graph.targets.dtype.itemsize + _LOOPS * graph.has_self_loops)
+    label, open_ = np.arange(n, dtype=graph.targets.dtype), np.ones(n, dtype=bool)
+    loops = loops_of(graph) if graph.has_self_loops else None
     for direction in (graph, back):
-        left = session.run(Trim(edges=direction.in_degree - loops), direction).fields["left"]
-        open_ &= left > 0
+        open_ &= session.run(Trim.keeping(edges=_edges_of_others(direction, loops)), direction).fields["left"] > 0
+    del loops
     if open_.any():
-        pivot = int(np.argmax(np.where(open_, graph.in_degree.astype(np.float64) * graph.out_degree, -1)))
-        alone, within = ids == pivot, np.where(open_, 0, -1)
-        forward = session.run(Reach(root=alone, color=within)).fields["reached"]
-        found = forward & session.run(Reach(root=alone, color=np.where(forward, 0, -1)), back).fields["reached"]
-        label[found] = np.flatnonzero(found)[0]
+        pivot = _open_pivot(graph, open_)
+        alone = np.zeros(n, dtype=bool)
+        alone[pivot] = True
+        found = session.run(_reach(alone, np.where(open_, 0, -1))).fields["reached"]
+        found &= session.run(_reach(alone, np.where(found, 0, -1)), back).fields["reached"]
+        label[found] = found.argmax()
         open_ &= ~found
+        del alone, found
     if open_.any():  # a first call may have begun without a compiler, and have one now
         fields = session.native("strong", among=open_)
         if fields is not None:
             return np.where(open_, fields["label"], label)
     while open_.any():
-        color = session.run(Color(open=open_)).fields["color"]
-        within = np.where(open_, color, -1)
-        found = session.run(Reach(root=open_ & (color == ids), color=within), back).fields["reached"]
+        color = session.run(Color.keeping(open=open_)).fields["color"]
+        roots = open_ & (color == np.arange(n, dtype=color.dtype))
+        color[~open_] = -1
+        found = session.run(_reach(roots, color), back).fields["reached"]
         label[found] = color[found]
         open_ &= ~found
+        del color, roots, found
     return label
+
+
+def _reach(root: Array, color: Array) -> dr.Program:
+    return Reach.keeping(root=root, color=color)
+
+
+def _edges_of_others(graph: Graph, loops: Array | None) -> Array:
+    """How many edges come to each vertex from others; ``loops``: those from itself, if there are any."""
+    edges = graph.in_degree.astype(np.int64)
+    if loops is not None:
+        edges -= loops
+    return edges
+
+
+def _open_pivot(graph: Graph, open_: Array) -> int:
+    """An open vertex with many in-edges and many out-edges."""
+    weight = graph.in_degree.astype(np.float64)
+    weight *= graph.out_degree
+    weight[~open_] = -1
+    return int(np.argmax(weight))
 
 
 def verify(graph: Graph, label: Array, count: int) -> None:

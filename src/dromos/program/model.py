@@ -120,7 +120,7 @@ class Program:
         return found
 
     @classmethod
-    def _convert(cls, spec: Param, value: Any) -> Any:
+    def _convert(cls, spec: Param, value: Any, *, copy: bool = True) -> Any:
         dtype = np.dtype(np.int64) if isinstance(spec.dtype, IdType) else spec.dtype
         is_number = spec.size is None and not (spec.per_vertex or spec.per_edge)
         if is_number and type(value) is int and dtype == np.int64 and -(2**63) <= value < 2**63:
@@ -140,6 +140,8 @@ class Program:
             raise InvalidArgumentError(
                 f"{cls.__name__}: {spec.name}={value!r} is not a value of type {spec.dtype}{hint}"
             )
+        if rank and not copy:
+            return np.require(given, dtype, ["C", "W"])  # the type that kernels are compiled for
         converted = given.astype(dtype)
         return converted if rank else converted[()]
 
@@ -153,6 +155,24 @@ class Program:
         made = cls.__new__(cls)
         made.params = MappingProxyType(
             {name: value if np.ndim(value) else cls._convert(known[name], value) for name, value in params.items()}
+        )
+        return made
+
+    @classmethod
+    def keeping(cls, **params: Any) -> Self:
+        """An instance that keeps arrays of the right type, instead of copies of them.
+
+        For arrays that nobody else changes while the program runs, such as fields of a program that ran before.
+
+        >>> from dromos.algorithms.spmv import SpMV
+        >>> ones = np.ones(3)
+        >>> SpMV.keeping(x=ones).params["x"] is ones, SpMV(x=ones).params["x"] is ones
+        (True, False)
+        """
+        known = cls._declared_params()
+        made = cls.__new__(cls)
+        made.params = MappingProxyType(
+            {name: cls._convert(known[name], value, copy=False) for name, value in params.items()}
         )
         return made
 

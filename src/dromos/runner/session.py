@@ -166,9 +166,9 @@ class Session(KernelCalls):
         return True
 
     def program(self, kind: type[Program], **params: Any) -> Program:
-        """The program with all its parameters; arrays are not copied where the engine copies them itself."""
+        """The program with all its parameters; arrays are not copied, so nobody may change them while it runs."""
         copies = self._checkpoint is None and getattr(self.engine, "copies_params", False)
-        return kind.taking(**params) if copies else kind(**params)
+        return kind.taking(**params) if copies else kind.keeping(**params)
 
     def placed(self, values: Array) -> Array:
         """Values per vertex in the memory that the engine's programs read: on its device, if it has one."""
