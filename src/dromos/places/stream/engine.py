@@ -13,27 +13,19 @@ import numpy as np
 
 from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
-from dromos.engines import (
-    Engine,
-    Execution,
-    GraphLike,
-    LeftToProgramsError,
-    NativeKernel,
-    check_params,
-    graph_types,
-)
+from dromos.engines import Engine, Execution, GraphLike, NativeKernel, check_params, graph_types
 from dromos.engines.cpu.claiming_part import ClaimingPart
 from dromos.engines.cpu.general_part import CpuPart
 from dromos.engines.direction import along, refuse_direction
 from dromos.engines.parts import Leaf
-from dromos.errors import InvalidArgumentError, ResourceError
+from dromos.errors import ResourceError
 from dromos.graph.slices import GraphSlice
-from dromos.graph.store.origin import Origin, origin_of
+from dromos.graph.store.origin import Origin
 from dromos.graph.store.paged.file import ByteSource
 from dromos.graph.store.paged.pager import Pager
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.paged.stripes import open_source
-from dromos.graph.store.stored import StoredGraph, open_store
+from dromos.graph.store.stored import StoredGraph
 from dromos.parallel import num_threads
 from dromos.places.operators import BY_ARC, BY_EDGE, HOLDING, OPERATORS, WEIGHING, Blocks
 from dromos.places.stream.budget import (
@@ -47,20 +39,13 @@ from dromos.places.stream.budget import (
 )
 from dromos.places.stream.execution import StreamExecution
 from dromos.places.stream.feed import PageFeed
+from dromos.places.stream.in_memory import InMemoryRuns
 from dromos.places.stream.kept_rows import keeps_rows
 from dromos.places.stream.row_kernels import ROW_KERNELS, call_row_kernel
 from dromos.places.stream.sorted_rows import SortedRows
+from dromos.places.stream.stored_form import required_store, stored_form
 from dromos.places.stream.target_kernels import TARGET_KERNELS, TargetReader, is_simple, triangles_of
-from dromos.places.stream.whole import Mover, Reading, WholeGraphs, begins_with_all, run_bytes
-from dromos.places.stream.whole_kernels import (
-    KERNELS,
-    PRODUCT_BYTES,
-    PRODUCTS,
-    WEIGHTED,
-    derived_bytes,
-    kernel_bytes,
-    options_within,
-)
+from dromos.places.stream.whole import Mover, WholeGraphs, begins_with_all
 from dromos.plan.path import Direction
 from dromos.program import Program, TypedProgram, analyse
 from dromos.program.expr import reads
@@ -70,7 +55,7 @@ from dromos.sizes import available_memory
 __all__ = ["StreamEngine"]
 
 
-class StreamEngine:
+class StreamEngine(InMemoryRuns):
     """Runs programs on a stored graph within ``memory`` bytes, on a leaf engine.
 
     Args:
@@ -116,10 +101,6 @@ class StreamEngine:
             return self.leaf.name
         return f"{' and '.join(self._used or [self.leaf.name])}, streamed"
 
-    @property
-    def _threads(self) -> int | None:
-        return getattr(self._host, "threads", None)
-
     def _uses(self, leaf: Leaf) -> None:
         if leaf.name not in self._used:
             self._used.append(leaf.name)
@@ -132,13 +113,6 @@ class StreamEngine:
         engine._graph, engine._used, engine._in_memory = stored_form(graph), [], False
         engine._whole = None if over_pages or self._whole is None else self._whole.reporting_to(progress)
         return engine
-
-    def take_readings(self) -> list[Reading]:
-        """The graphs that were read whole since the last call."""
-        if self._whole is None:
-            return []
-        readings, self._whole.readings = self._whole.readings, []
-        return readings
 
     def hold(self, beside: int, answer: int) -> None:
         """Reserve bytes of the budget for the caller of programs, and for a result with one row per edge."""
@@ -155,7 +129,7 @@ class StreamEngine:
         """Set up the program in its initial state; pages are read from the first superstep on."""
         if self._otherwise is not None and stored_form(graph) is None:
             return self._otherwise.prepare(program, graph)
-        stored = _stored(graph)
+        stored = required_store(graph)
         if stored.directed or program.ir().edge_params:
             refuse_direction(program, "a stream")
         check_params(program, stored)
@@ -219,29 +193,6 @@ class StreamEngine:
             pager.close()
             raise
 
-    def _mover(self, program: Program, stored: StoredGraph, *, weights: bool) -> Mover | None:
-        """How to run a program in memory; None if the budget has no room for that."""
-        if self._whole is None:
-            return None
-        held = run_bytes(program, graph_types(stored), stored.num_vertices, stored.num_arcs)
-        spare = self._whole.spare(stored, self.memory, held + self._beside + self._answer, weights=weights)
-        return None if spare is None else Mover(self._whole, program, stored, spare, weights)
-
-    def _in_memory_result(self, name: str, graph: StoredGraph, **options: Any) -> Mapping[str, Any] | None:
-        """What the kernel of this name finds in the graph in memory; None if the budget has no room for that."""
-        whole = self._whole
-        kernel = None if whole is None or name not in KERNELS else whole.engine.native(name)
-        if whole is None or kernel is None:
-            return None
-        held, weights = kernel_bytes(name, graph, self._threads, options) + self._beside, name in WEIGHTED
-        spare = whole.spare(graph, self.memory, held + self._answer, weights=weights)
-        if spare is None:
-            return None
-        self._in_memory = True
-        derived = derived_bytes(name, graph, options, spare)
-        on = whole.graph(graph, spare, weights=weights, derived=derived)
-        return kernel(on, **options_within(name, options, spare))
-
     @contextmanager
     def _named_budget(self) -> Iterator[None]:
         """Let a refusal name the argument that gives the budget."""
@@ -256,34 +207,7 @@ class StreamEngine:
         kernel = TARGET_KERNELS.get(name) if self._host.name == "cpu" else None
         if kernel is not None:
             return cast("NativeKernel", partial(self._of_targets, name, kernel))
-        if name in PRODUCTS:
-            return partial(self._product, name) if self._has_room_for_products() else None
-        return None if self._whole is None or name not in KERNELS else partial(self._only_in_memory, name)
-
-    def _has_room_for_products(self) -> bool:
-        whole, graph = self._whole, self._graph
-        if whole is None or graph is None:
-            return False
-        held = PRODUCT_BYTES * graph.num_vertices + self._beside + self._answer
-        return whole.spare(graph, self.memory, held, weights=True) is not None
-
-    def _product(self, name: str, graph: GraphLike, **options: Any) -> Mapping[str, Any]:
-        """One of the kernels of a method that was told that there is room for all of them."""
-        assert self._whole is not None
-        self._in_memory = True
-        if "back" in options:
-            options["back"] = self._whole.graph(_stored(options["back"]), 0, weights=True)
-        kernel = self._whole.engine.native(name)
-        assert kernel is not None, name
-        return kernel(self._whole.graph(_stored(graph), 0, weights=True), **options)
-
-    def _only_in_memory(self, name: str, graph: GraphLike, **options: Any) -> Mapping[str, Any]:
-        """As :meth:`_in_memory_result`, for a kernel that programs replace if the budget has no room for it."""
-        stored = stored_form(graph)
-        found = None if stored is None else self._in_memory_result(name, stored, **options)
-        if found is None:
-            raise LeftToProgramsError
-        return found
+        return self._native_in_memory(name)
 
     def row_kernel(self, name: str) -> NativeKernel | None:
         """The kernel of this name that reads the rows of some vertices of a stored graph; None if there is none."""
@@ -307,7 +231,7 @@ class StreamEngine:
 
     def _of_targets(self, name: str, kernel: NativeKernel, graph: GraphLike, **options: Any) -> Mapping[str, Any]:
         """Call a kernel that reads targets alone; see :mod:`dromos.places.stream.target_kernels`."""
-        stored = _stored(graph)
+        stored = required_store(graph)
         in_memory = self._in_memory_result(name, stored, **{key: options[key] for key in options if key != "progress"})
         if in_memory is not None:
             return in_memory
@@ -347,7 +271,7 @@ class StreamEngine:
         progress: Callable[[int, int], None] | None = None,
         **options: Any,
     ) -> Mapping[str, Any]:
-        stored = _stored(graph)
+        stored = required_store(graph)
         if name == "triangles" and self._host.name == "cpu" and is_simple(stored):
             counted = self._of_targets(name, triangles_of, stored, progress=progress)
             known = stored.kept_graph.graph  # which keeps its degrees
@@ -380,7 +304,7 @@ class StreamEngine:
     def require_room(self, name: str, graph: GraphLike, *, directed: bool, weighted: bool) -> None:
         """Refuse now what :meth:`operator` would refuse: a graph without in-edges, or a budget that is too small."""
         with self._named_budget():
-            self._room_of(name, _stored(graph), directed=directed, weighted=weighted)
+            self._room_of(name, required_store(graph), directed=directed, weighted=weighted)
 
     def _room_of(
         self, name: str, stored: StoredGraph, *, directed: bool, weighted: bool
@@ -415,22 +339,5 @@ def _reads_weights(typed: TypedProgram) -> bool:
     return bool(reads(typed.ir.exprs(), "weight"))
 
 
-def _stored(graph: GraphLike) -> StoredGraph:
-    stored = stored_form(graph)
-    if stored is None:
-        raise InvalidArgumentError(
-            "memory= is for graphs that stay on disk; write the graph to a .drm file and use dr.open(path)"
-        )
-    return stored
-
-
 def _prefixes(stored: StoredGraph) -> dict[Direction, str]:
     return {"push": stored._prefix, "pull": stored.in_prefix or ""}
-
-
-def stored_form(graph: GraphLike) -> StoredGraph | None:
-    """The graph on disk that ``graph`` is, or was mapped from; None for one that is only in memory."""
-    if isinstance(graph, StoredGraph):
-        return graph
-    origin = origin_of(graph)  # type: ignore[arg-type]
-    return None if origin is None else open_store(origin.path)
