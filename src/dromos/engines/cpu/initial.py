@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from dromos.engines.cpu.execution import CpuExecution
     from dromos.engines.cpu.general_part import CpuPart
 
-__all__ = ["initialise", "only_compiled", "start_by_arrays"]
+__all__ = ["initialise", "only_compiled", "start_by_arrays", "without_large_arrays"]
 
 _ENOUGH: Final = 0.1  # seconds over all runs of a program in a process: about what compiling takes
 _LARGE: Final = 1 << 22  # vertices: above, NumPy's intermediate arrays take too much memory
+_MEDIUM: Final = 1 << 17  # vertices: above, they take too much of a budget
 _ROUNDED: Final = frozenset({"arctan", "cos", "exp", "expm1", "log", "log1p", "pow", "sin", "tan", "tanh"})
 _FOLD, _OUT, _IN = constants("common", "FOLD", "OUT_DEGREES", "IN_DEGREES")
 (_SUMMED,) = constants("slices", "SUMMED")
@@ -82,6 +83,15 @@ def only_compiled() -> Iterator[None]:
         yield
     finally:
         _only_compiled = before
+
+
+def without_large_arrays(num_vertices: int) -> AbstractContextManager[None]:
+    """Initialize by kernels inside this context if NumPy's intermediate arrays would take more than some megabytes.
+
+    >>> with without_large_arrays(1 << 20):
+    ...     pass
+    """
+    return only_compiled() if num_vertices > _MEDIUM else nullcontext()
 
 
 def _is_for_arrays(key: _Key, ir: ProgramIR, num_vertices: int, is_kept: Callable[[], bool]) -> bool:

@@ -16,6 +16,7 @@ from dromos.dtypes import Array
 from dromos.engines import Engine, Execution, GraphLike, NativeKernel, check_params, graph_types
 from dromos.engines.cpu.claiming_part import ClaimingPart
 from dromos.engines.cpu.general_part import CpuPart
+from dromos.engines.cpu.initial import without_large_arrays
 from dromos.engines.direction import along, refuse_direction
 from dromos.engines.parts import Leaf
 from dromos.errors import ResourceError
@@ -188,7 +189,8 @@ class StreamEngine(InMemoryRuns):
                 folder = Path(stored.origin.path).parent if stored.origin.stripes is None else None
                 threads, n = part.threads, stored.num_vertices
                 feed.sort_cached(SortedRows(n, value_bytes, threads, offsets.get("push"), folder))
-            return StreamExecution(program, stored, types, part, feed, planned, mover)
+            with without_large_arrays(stored.num_vertices):
+                return StreamExecution(program, stored, types, part, feed, planned, mover)
         except BaseException:
             pager.close()
             raise

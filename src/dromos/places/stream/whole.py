@@ -18,6 +18,7 @@ import numpy as np
 from dromos.codegen.facts import is_always_active
 from dromos.compiling import Stopwatch
 from dromos.engines import Engine, Execution, graph_types
+from dromos.engines.cpu.initial import without_large_arrays
 from dromos.engines.saving import ResumableExecution, state_of
 from dromos.graph import Graph
 from dromos.graph.store.origin import Origin
@@ -178,7 +179,8 @@ class Mover:
         known = None if feed is None else feed.rows_by_prefix()
         derived = _KEPT_BLOCK_BYTES * self.stored.num_arcs if gathers(self.program, graph_types(self.stored)) else 0
         graph = self.whole.graph(self.stored, self.spare, weights=self.weights, derived=derived, known=known)
-        return self.whole.engine.prepare(self.program, graph)
+        with without_large_arrays(self.stored.num_vertices):
+            return self.whole.engine.prepare(self.program, graph)
 
     def move(self, execution: StreamExecution) -> Execution:
         """A run over pages in memory, where it continues."""
