@@ -45,7 +45,7 @@ _SHORT: Final = {"max_iter": PAYS_FROM, "max_distance": 2, "on_limit": "return"}
 """Arguments that end a run early, but not before arcs on disk are worth sorting."""
 _IN_PIECES: Final = ("sync-push-dd", "sync-pull-td")
 """The paths that have kernels of their own if a graph comes in pieces."""
-_BUDGET, _SMALL_BUDGET = "64M", "12M"
+_LARGE_BUDGET, _BUDGET, _SMALL_BUDGET = "1G", "64M", "12M"
 
 
 class _Way(NamedTuple):
@@ -57,9 +57,13 @@ class _Way(NamedTuple):
     """Whether arguments take other values in turn."""
     as_large: bool = False
     """Whether the graph is treated as a large one."""
+    read_whole: bool = False
+    """Whether a graph on disk may be read whole."""
 
     def setting(self) -> AbstractContextManager[None]:
-        return blocks_on_any_graph() if self.as_large else nullcontext()
+        if self.as_large:
+            return blocks_on_any_graph()
+        return nullcontext() if self.read_whole else over_pages()
 
 
 def rehearse(algorithm: Callable[..., Any], graph: Graph, scratch: Path) -> None:
@@ -99,14 +103,15 @@ def rehearse_large(algorithm: Callable[..., Any], graph: Graph, scratch: Path) -
     _call(algorithm, graph, scratch, {**few, "slices": 3})
     store = next(_stores(graph, scratch))
     for budget in (_SMALL_BUDGET, _BUDGET):
-        _call(algorithm, store, scratch, {**few, "memory": budget})
+        with over_pages():
+            _call(algorithm, store, scratch, {**few, "memory": budget})
 
 
 def _call(algorithm: Callable[..., Any], graph: Graph, scratch: Path, options: Mapping[str, Any]) -> None:
     parameters, given = inspect.signature(algorithm).parameters, arguments_for(graph, scratch)
     wanted = {name: given[name] for name in given if name in parameters and parameters[name].default is Parameter.empty}
     wanted |= {name: value for name, value in _SHORT.items() if name in parameters}
-    with contextlib.suppress(DromosError), only_compiled(), over_pages():
+    with contextlib.suppress(DromosError), only_compiled():
         algorithm(graph, device="cpu", **{**wanted, **options})
 
 
@@ -117,6 +122,7 @@ def _ways(graph: Graph, scratch: Path) -> Iterator[_Way]:
         yield _Way(graph, {"path": path})
     places: list[tuple[Graph, dict[str, Any]]] = [(graph, {"slices": 3}), (graph, {"parts": 2})]
     places += [(store, {"memory": _BUDGET}) for store in _stores(graph, scratch)]
+    yield _Way(next(_stores(graph, scratch)), {"memory": _LARGE_BUDGET}, others=True, read_whole=True)
     for where, options in places:
         yield _Way(where, options, others=True)
         for direction in _IN_PIECES:
