@@ -105,6 +105,7 @@ def rehearse_large(algorithm: Callable[..., Any], graph: Graph, scratch: Path) -
     for budget in (_SMALL_BUDGET, _BUDGET):
         with over_pages():
             _call(algorithm, store, scratch, {**few, "memory": budget})
+    _call(algorithm, store, scratch, {**few, "memory": _LARGE_BUDGET})
 
 
 def _call(algorithm: Callable[..., Any], graph: Graph, scratch: Path, options: Mapping[str, Any]) -> None:
