@@ -68,7 +68,7 @@ def test_blocks_hold_every_arc_once_in_the_order_of_its_row(
 ) -> None:
     back = graph.transpose
     offsets, sources = back.offsets.astype(np.uint32), back.targets.astype(np.uint32)
-    order = better_order(graph.offsets.astype(np.uint32), offsets, sources)
+    order = better_order(graph.offsets.astype(np.uint32), offsets, sources, threads)
     hubs = Hubs(offsets, HUB_LENGTH)
     firsts = arc_blocks._first_rows(arc_blocks._without(offsets, hubs), threads, numbered=hubs_first)
     done: list[int] = []
@@ -225,7 +225,9 @@ def test_hubs_come_first_where_that_brings_arcs_together() -> None:
     }  # fmt: skip
     for name, (graph, expected) in cases.items():
         offsets, targets = graph.offsets.astype(np.uint32), graph.targets.astype(np.uint32)
-        assert (better_order(offsets, offsets, targets) is not BY_ID) is expected, name
+        orders = [better_order(offsets, offsets, targets, threads) for threads in (1, 3)]
+        assert (orders[0] is not BY_ID) is expected, name
+        np.testing.assert_array_equal(orders[0].places, orders[1].places, err_msg=name)
 
 
 def _near() -> Graph:

@@ -184,7 +184,7 @@ def arc_blocks(graph: Any, out_offsets: Array, offsets: Array, sources: Array, t
 def _made(out_offsets: Array, offsets: Array, sources: Array, threads: int) -> ArcBlocks:
     longest = max(HUB_LENGTH, len(sources) // LONGEST_ROW)
     hubs = Hubs(offsets, longest)
-    order = better_order(out_offsets, offsets, sources)
+    order = better_order(out_offsets, offsets, sources, threads)
     firsts = _first_rows(_without(offsets, hubs), threads, numbered=order is not BY_ID)
     return sort_arcs(
         offsets, sources, len(offsets) - 1, firsts, hubs, threads,

@@ -10,7 +10,7 @@ has this order.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,10 @@ __all__ = [
     "BY_ID",
     "LEAST_GAIN",
     "SEGMENT",
+    "DegreeClasses",
     "SourceOrder",
     "better_order",
+    "classes_of",
     "hubs_first",
     "may_gain",
     "place_sources",
@@ -55,33 +57,59 @@ class SourceOrder:
 BY_ID: Final = SourceOrder(read_only(np.empty(0, np.uint32)), 0)
 
 
-def hubs_first(out_offsets: Array) -> SourceOrder:
+class DegreeClasses(NamedTuple):
+    """How many vertices and arcs there are in each class of degrees: one row per range of vertices."""
+
+    counts: Array
+    """Without vertices that have no arcs."""
+    arcs: Array
+
+
+def classes_of(out_offsets: Array, threads: int) -> DegreeClasses:
+    """The classes of degrees, each a quarter of a power of two, in one range of vertices per thread.
+
+    >>> found = classes_of(np.array([0, 1, 1, 9, 10], np.uint32), 1)
+    >>> found.counts[found.counts > 0].tolist(), found.arcs[found.arcs > 0].tolist()
+    ([2, 1], [2, 8])
+    """
+    from dromos.engines.cpu import source_order_kernels as kernels
+
+    found = DegreeClasses(np.zeros((threads, _CLASSES), np.int64), np.zeros((threads, _CLASSES), np.int64))
+    run_team(kernels.count_classes, out_offsets, *found, threads=threads)
+    found.counts[:, 0] = 0
+    return found
+
+
+def hubs_first(out_offsets: Array, classes: DegreeClasses) -> SourceOrder:
     """Sources by their number of arcs, to a quarter of a power of two; within such a class by id.
 
-    >>> order = hubs_first(np.array([0, 1, 1, 9, 10], np.uint32))
+    >>> offsets = np.array([0, 1, 1, 9, 10], np.uint32)
+    >>> order = hubs_first(offsets, classes_of(offsets, 1))
     >>> order.places[[0, 2, 3]].tolist(), order.count
     ([1, 0, 2], 3)
     """
     from dromos.engines.cpu import source_order_kernels as kernels
 
-    counts, _ = _classes(out_offsets)
-    starts = np.cumsum(counts[::-1])[::-1] - counts
+    threads = len(classes.counts)
+    descending = classes.counts.T[::-1].ravel()  # class by class, and range by range within a class
+    starts = np.ascontiguousarray((np.cumsum(descending) - descending).reshape(_CLASSES, threads)[::-1].T)
     places = huge_zeros(len(out_offsets) - 1, np.uint32)
-    run_team(kernels.place_by_class, out_offsets, starts, np.uint32(_NOWHERE), places, threads=1)
-    return SourceOrder(read_only(places), int(counts.sum()))
+    run_team(kernels.place_by_class, out_offsets, starts, np.uint32(_NOWHERE), places, threads=threads)
+    return SourceOrder(read_only(places), int(descending.sum()))
 
 
-def may_gain(out_offsets: Array) -> bool:
+def may_gain(out_offsets: Array, classes: DegreeClasses) -> bool:
     """Whether hubs first may bring arcs together, by the degrees alone: an eighth of the tiles would have more of them.
 
-    >>> may_gain(np.arange(1 << 20, dtype=np.uint32))
+    >>> offsets = np.arange(1 << 20, dtype=np.uint32)
+    >>> may_gain(offsets, classes_of(offsets, 1))
     False
     """
     num_arcs, step = int(out_offsets[-1]), 1 << _SPAN
     if not num_arcs:
         return False
     by_id = np.sort(np.diff(np.append(out_offsets[:-1:step], out_offsets[-1]).astype(np.int64)))[::-1]
-    counts, arcs = (column[::-1].astype(np.float64) for column in _classes(out_offsets))
+    counts, arcs = (column.sum(axis=0)[::-1].astype(np.float64) for column in classes)
     left = np.clip(counts.sum() / _DENSE - (np.cumsum(counts) - counts), 0, counts)  # in that eighth, by class
     by_arcs = (arcs * np.divide(left, counts, out=np.zeros(_CLASSES), where=counts > 0)).sum()
     dense = -(-tiles_of_sources(len(out_offsets) - 1) // _DENSE)
@@ -97,39 +125,33 @@ def tiles_of_sources(num_sources: int) -> int:
     return max(1, -(-num_sources >> _SPAN))
 
 
-def _classes(out_offsets: Array) -> tuple[Array, Array]:
-    """The number of vertices and of arcs in each class of degrees, without vertices that have no arcs."""
-    from dromos.engines.cpu import source_order_kernels as kernels
-
-    counts, arcs = np.zeros(_CLASSES, np.int64), np.zeros(_CLASSES, np.int64)
-    run_team(kernels.count_classes, out_offsets, counts, arcs, threads=1)
-    counts[0] = 0
-    return counts, arcs
-
-
-def better_order(out_offsets: Array, offsets: Array, sources: Array) -> SourceOrder:
+def better_order(out_offsets: Array, offsets: Array, sources: Array, threads: int) -> SourceOrder:
     """The order that puts more of a graph's arcs into long segments; examines some in-rows of it, or all.
 
-    It depends on the graph alone, since the digits of sums depend on it.
+    It depends on the graph alone, not on ``threads``, since the digits of sums depend on it.
 
     >>> import dromos as dr
     >>> ring = dr.generators.cycle(5)
     >>> offsets, targets = ring.offsets.astype(np.uint32), ring.targets.astype(np.uint32)
-    >>> better_order(offsets, offsets, targets) is BY_ID
+    >>> better_order(offsets, offsets, targets, 1) is BY_ID
     True
     """
     from dromos.engines.cpu import source_order_kernels as kernels
 
-    if not len(sources) or not may_gain(out_offsets):
+    if not len(sources):
         return BY_ID
-    order, found = hubs_first(out_offsets), np.zeros(2, np.int64)
+    classes = classes_of(out_offsets, threads)
+    if not may_gain(out_offsets, classes):
+        return BY_ID
+    order = hubs_first(out_offsets, classes)
+    found, cursor = np.zeros((threads, 2), np.int64), np.zeros(1, np.int64)
     picked = np.arange(_SAMPLES) * len(sources) // _SAMPLES
     rows = np.searchsorted(offsets, (picked + int(offsets[0])).astype(offsets.dtype), side="right") - 1
     run_team(
         kernels.count_in_segments, read_only(offsets), read_only(sources), order.places, picked, rows,
-        np.uint32(_SPAN), SEGMENT, _LONGEST, found, threads=1,
+        np.uint32(_SPAN), SEGMENT, _LONGEST, found, cursor, threads=threads,
     )  # fmt: skip
-    by_id, by_arcs = (found / _SAMPLES).tolist()
+    by_id, by_arcs = (found.sum(axis=0) / _SAMPLES).tolist()
     return order if by_arcs - by_id >= LEAST_GAIN else BY_ID
 
 
@@ -141,7 +163,8 @@ def place_sources(
     ``into`` may be the same memory. Rows with more than ``longest`` arcs are left out. Rows of many thousands of arcs
     are sorted tile by tile within pieces.
 
-    >>> order, sources = hubs_first(np.array([0, 1, 1, 9, 10], np.uint32)), np.array([3, 0, 2], np.uint32)
+    >>> offsets, sources = np.array([0, 1, 1, 9, 10], np.uint32), np.array([3, 0, 2], np.uint32)
+    >>> order = hubs_first(offsets, classes_of(offsets, 1))
     >>> place_sources(order, np.array([0, 1, 3], np.uint32), sources, sources, 9, 1, 1)
     >>> sources.tolist()
     [2, 1, 0]

@@ -25,21 +25,26 @@ def _class_of(offsets, v):
 
 @kernel
 def count_classes(thread, threads, offsets, counts, arcs):
-    """Count the vertices of each class, and their arcs."""
-    for v in range(offsets.size - 1):
+    """Count the vertices of each class in this thread's range, and their arcs: ``counts[thread, class]``."""
+    n, mine, own = offsets.size - 1, counts[thread], arcs[thread]
+    for v in range(n * thread // threads, n * (thread + 1) // threads):
         kind = _class_of(offsets, v)
-        counts[kind] += 1
-        arcs[kind] += np.int64(load(offsets, v + 1)) - np.int64(load(offsets, v))
+        mine[kind] += 1
+        own[kind] += np.int64(load(offsets, v + 1)) - np.int64(load(offsets, v))
 
 
 @kernel
 def place_by_class(thread, threads, offsets, starts, nowhere, places):
-    """Write the places of vertices, ``nowhere`` without arcs; ``starts`` are where classes begin, and are advanced."""
-    for v in range(offsets.size - 1):
+    """Write the places of this thread's vertices, ``nowhere`` without arcs.
+
+    ``starts[thread, class]`` is the place of the first of them in that class, and is advanced.
+    """
+    n, mine = offsets.size - 1, starts[thread]
+    for v in range(n * thread // threads, n * (thread + 1) // threads):
         kind, place = _class_of(offsets, v), nowhere
         if kind > 0:
-            place = np.uint32(load(starts, kind))
-            store(starts, kind, load(starts, kind) + 1)
+            place = np.uint32(mine[kind])
+            mine[kind] += 1
         store(places, v, place)
 
 
@@ -82,10 +87,16 @@ def number_rows(thread, threads, offsets, longest, firsts, places, listed, count
 
 
 @kernel
-def count_in_segments(thread, threads, offsets, sources, places, picked, rows, span, long, longest, found):
-    """How many ``picked`` arcs have at least ``long`` arcs of their row in their tile: by id, and by ``places``."""
-    shift = np.int64(load(offsets, 0))
-    for sample in range(picked.size):
+def count_in_segments(thread, threads, offsets, sources, places, picked, rows, span, long, longest, found, cursor):
+    """How many ``picked`` arcs have at least ``long`` arcs of their row in their tile: by id, and by ``places``.
+
+    ``found`` has two counts for each thread.
+    """
+    shift, mine = np.int64(load(offsets, 0)), found[thread]
+    while True:
+        sample = atomic_add(cursor, 0, 1)
+        if sample >= picked.size:
+            break
         at, row = load(picked, sample), load(rows, sample)
         begin = np.int64(load(offsets, row)) - shift
         end = min(np.int64(load(offsets, row + 1)) - shift, begin + longest)
@@ -95,8 +106,8 @@ def count_in_segments(thread, threads, offsets, sources, places, picked, rows, s
             source = load(sources, arc)
             by_id += 1 if source >> span == tile else 0
             by_place += 1 if load(places, source) >> span == place else 0
-        found[0] += 1 if by_id >= long else 0
-        found[1] += 1 if by_place >= long else 0
+        mine[0] += 1 if by_id >= long else 0
+        mine[1] += 1 if by_place >= long else 0
 
 
 @inline

@@ -23,7 +23,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.engines.cpu.arc_blocks import MOST_ROWS, may_be_worth_blocks
 from dromos.engines.cpu.sorted_slice import LEAST_PER_ROW, SortedSlice, sort_rows
-from dromos.engines.cpu.source_order import BY_ID, SourceOrder, better_order, may_gain, tiles_of_sources
+from dromos.engines.cpu.source_order import BY_ID, SourceOrder, better_order, classes_of, may_gain, tiles_of_sources
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.plan import run_edges
@@ -214,13 +214,14 @@ class SortedRows:
     @cached_property
     def _may_order(self) -> bool:
         """Whether sources may be in another order than that of ids, which takes memory."""
-        return self._out_offsets is not None and may_gain(self._out_offsets)
+        offsets = self._out_offsets
+        return offsets is not None and may_gain(offsets, classes_of(offsets, self._threads))
 
     def _order_for(self, piece: GraphSlice) -> SourceOrder:
         """The order of sources in tiles, derived from these rows."""
         if self._out_offsets is None or not self._may_order:
             return BY_ID
-        return better_order(self._out_offsets, piece.offsets, piece.targets.view(np.uint32))
+        return better_order(self._out_offsets, piece.offsets, piece.targets.view(np.uint32), self._threads)
 
     def _without_sorted(self, piece: GraphSlice) -> GraphSlice:
         """A slice without the rows that are sorted: its first page may hold some."""
