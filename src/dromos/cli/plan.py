@@ -52,7 +52,7 @@ def plan(
         )
     require_model(device)
     budget = None if memory is None else parse_size(memory)
-    on_host = None if host_memory is None else parse_size(host_memory)
+    on_host = None if host_memory is None else parse_size(host_memory, "--host-memory")
     cost = cost_of(name)
     with work(f"reading {graph.name}", then="building the graph") as progress:
         striped = is_striped_file(graph)
