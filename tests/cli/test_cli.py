@@ -180,7 +180,11 @@ def test_convert_within_a_memory_budget_gives_the_same_graph(dromos: Run, tmp_pa
         (("convert", "sparse.el", "out.drm", "--memory", "16M"), 1, "--ids names (and --from edges if it is a .el"),
         (("convert", "in.txt", "in.txt"), 2, "same file"),
         (("convert", "in.txt", "out.mtx", "--transpose"), 2, "--transpose"),
-        (("convert", "in.txt", "out.drm", "--memory", "lots"), 2, "not a size"),
+        (("convert", "in.txt", "out.drm", "--memory", "lots"), 2, "Invalid value for --memory: 'lots' is not a size"),
+        (("plan", "in.txt", "--memory", "1G", "--host-memory", "x"), 2, "for --host-memory: 'x' is not a size"),
+        (("info", "text.drm"), 1, "reads other formats, by the extension or with --format edges"),
+        (("convert", "text.drm", "out.drm"), 1, "with --from edges"),
+        (("pagerank", "text.drm", "--memory", "1G"), 1, "--memory 2G --from edges text.drm text.store.drm`"),
         (("convert", "in.txt", "out.drm", "--memory", "1K"), 3, "--memory 1K is too little to convert with"),
         (("convert", "in.txt", "out.drm", "--merge-weights", "mean"), 2, "mean"),
         (("verify", "cut.drm"), 1, "cut.drm"),
@@ -197,6 +201,7 @@ def test_trouble_is_told_and_nothing_is_left_behind(
     dromos: Run, tmp_path: Path, words: tuple[str, ...], code: int, said: str
 ) -> None:
     (tmp_path / "in.txt").write_text("0 1\n1 2\n")
+    (tmp_path / "text.drm").write_text("0 1\n1 2\n")
     (tmp_path / "in.strange").write_text("0 1\n")
     (tmp_path / "sparse.el").write_text(f"0 {10**12}\n")
     (tmp_path / "bad.txt").write_text("0 1\n1\n")

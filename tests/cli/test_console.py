@@ -14,6 +14,7 @@ import dromos as dr
 from dromos.cli import app
 from dromos.cli.console import Work, _Share, err, out
 from dromos.cli.results import _show_trace
+from dromos.graph.summary import digits
 
 
 @pytest.mark.parametrize("console", [out, err])
@@ -57,3 +58,17 @@ def test_a_trace_fits_a_terminal(monkeypatch, capsys) -> None:
     assert lines[0].split() == ["superstep", "frontier", "out-edges", "path", "ms", "reason"]
     assert any(line.strip() == "…" for line in lines)
     assert any(line.split()[:1] == ["29"] for line in lines)
+
+
+def test_a_trace_in_a_terminal_shows_what_was_read(monkeypatch, capsys, tmp_path) -> None:
+    dr.write(dr.generators.rmat(10, 64, seed=1), tmp_path / "g.drm")
+    screen = Console(file=sys.stderr, force_terminal=True, width=80, no_color=True)
+    monkeypatch.setattr("dromos.cli.results.err", screen)
+    result = dr.bfs(dr.open(tmp_path / "g.drm"), 0, memory="64M", device="numpy")
+    _show_trace(result)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().err).splitlines()
+    assert lines[0].split() == ["superstep", "frontier", "out-edges", "path", "ms", "MiB", "read", "reason"]
+    assert f"{digits(result.trace[0].read / 2**20)} " in lines[1]
+    words = ["bfs", str(tmp_path / "g.drm"), "--source", "0", "--memory", "64M", "--device", "cpu", "--trace"]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert re.search(r" read .* --memory holds", capsys.readouterr().err)

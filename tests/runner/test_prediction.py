@@ -168,7 +168,36 @@ def test_the_command(tmp_path: Path) -> None:
     refused = CliRunner().invoke(app, ["plan", str(tmp_path / "g.drm"), "triangles"])
     assert "connected-components" in str(refused.exception)
     shown = CliRunner().invoke(app, ["plan", str(tmp_path / "g.drm")])
-    assert 'device="auto" takes cpu: ' in shown.stdout
+    assert 'device="auto" takes cpu, in memory: ' in shown.stdout
+    assert {len(line) for line in shown.stdout.splitlines() if line[0] in "│┏┡└"} <= set(range(81))
+    assert all(line[-1] in "│┓┩┘" for line in shown.stdout.splitlines() if line[0] in "│┏┡└"), "the table is cut off"
+
+
+def test_the_command_says_when_a_budget_holds_the_graph(tmp_path: Path) -> None:
+    dr.write(dr.generators.rmat(8, 8, seed=1), tmp_path / "g.drm")
+    for budget, told in (("64M", "it is read whole"), ("4M", "arcs are read from the file within it")):
+        shown = CliRunner().invoke(app, ["plan", str(tmp_path / "g.drm"), "--memory", budget]).stdout
+        line = " ".join(shown[shown.index("* device") :].split())
+        assert line.startswith('* device="auto" takes cpu, from disk: memory is given')
+        assert line.endswith(told)
+        assert [place["whole"] for place in planned(str(tmp_path / "g.drm"), "--memory", budget)["places"]] == [
+            False, budget == "64M", False, False
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize("algorithm", ["bfs", "sssp", "pagerank", "connected_components", "core_numbers"])
+def test_a_budget_is_planned_to_hold_a_graph_if_a_run_within_it_reads_all_of_it(algorithm: str, tmp_path: Path) -> None:
+    graph = dr.generators.rmat(16, 2, seed=1, dedupe=True, drop_self_loops=True)
+    dr.write(graph, tmp_path / "g.drm")
+    stored, cost = dr.open(tmp_path / "g.drm"), cost_of(algorithm)
+    arguments = {"source": 0} if algorithm in ("bfs", "sssp") else {}
+    arc = 4 + (prediction.BLOCK_BYTES if cost.gathers else 0)
+    planned = prediction.FIXED + cost.beside * graph.num_vertices + arc * graph.num_arcs
+    for budget in (planned * 98 // 100, planned * 102 // 100):
+        row = by_place(prediction.predictions(stored, cost, budget, "cpu"))["cpu, from disk"]
+        ran = getattr(dr, algorithm)(stored, memory=budget, device="cpu", **arguments)
+        assert row.whole == (ran.device == "cpu") == (budget > planned), (budget, planned)
+        stored.make_room()
 
 
 def test_the_command_plans_for_a_striped_store(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_labels_and_slices_are_read_through_the_stripes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fault", "error", "text"),
     [
-        ("removed", FileError, "disk1.*No such file"),
+        ("removed", FileError, r"disk1.*No such file; it is stripe 1 of .*striped\.drm: put it back"),
         ("cut", CorruptFileError, r"disk1.*stripe 1 of .* has [\d,]+ bytes, not [\d,]+"),
         ("exchanged", CorruptFileError, "disk0.*is not stripe 0 of 3"),
         ("flipped", CorruptFileError, r"striped\.drm: section targets, pages 0\.\.0 \(bytes"),

@@ -33,7 +33,11 @@ from dromos.runner import Options, Result, Session, on_host
 
 __all__ = ["SSSPResult", "as_float", "distance_type", "sssp", "sssp_program", "verify"]
 
-COST: Final = Cost(passes=4, split=SplitCost(arcs=22, vertices=68, steps=29, inner=1.5, growth=0.83, on_device=0.51))
+COST: Final = Cost(
+    passes=4,
+    split=SplitCost(arcs=22, vertices=68, steps=29, inner=1.5, growth=0.83, on_device=0.51),
+    beside=212,
+)
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.markup import escape
@@ -15,6 +15,8 @@ from dromos.cli.sizes import parse_size
 from dromos.errors import InvalidArgumentError
 
 __all__ = ["plan"]
+
+_SHORT: Final = 20  # letters of a place that is not broken into lines
 
 
 def plan(
@@ -50,7 +52,7 @@ def plan(
         )
     require_model(device)
     budget = None if memory is None else parse_size(memory)
-    on_host = None if host_memory is None else parse_size(host_memory)
+    on_host = None if host_memory is None else parse_size(host_memory, "--host-memory")
     cost = cost_of(name)
     with work(f"reading {graph.name}", then="building the graph") as progress:
         striped = is_striped_file(graph)
@@ -61,6 +63,9 @@ def plan(
         rows = predictions(found, cost, budget, device, on_host)
     if striped:  # it cannot be mapped
         rows = [row for row in rows if row.engine != "cpu"]
+    marked = next((row for row in rows if row.engine == taken), None)
+    if budget is not None and marked is not None and marked.whole:
+        reason = "memory is given, and holds the graph: it is read whole"
     if json:
         places = [asdict(row) | {"taken": row.engine == taken} for row in rows]
         told = {"device": device, "takes": taken, "reason": reason, "auto": chosen(found, budget)}
@@ -69,7 +74,8 @@ def plan(
     times = "once" if cost.passes == 1 else f"{cost.passes:g} times"
     title = f"{algorithm} on {graph.name}, assuming that the arcs are read {times}"
     table = Table("place", "memory", "moved each time", "time, about", "", title=title, title_justify="left")
-    table.columns[0].min_width = len("* cpu, in memory")  # notes are what is broken where a terminal is narrow
+    if all(len(row.place) < _SHORT for row in rows):
+        table.columns[0].no_wrap = True  # notes are what is broken where a terminal is narrow
     for row in rows:
         about = "-" if row.seconds is None else _duration(row.seconds)
         mark = "* " if row.engine == taken else "  "
@@ -77,7 +83,8 @@ def plan(
             mark + row.place, human_bytes(row.memory), human_bytes(row.moved), about, escape(row.note or row.how)
         )
     out.print(table)
-    out.print(f'* device="{device}" takes {taken}: {reason}', markup=False, highlight=False)
+    place = taken if marked is None else marked.place
+    out.print(f'* device="{device}" takes {place}: {reason}', markup=False, highlight=False)
 
 
 def _duration(seconds: float) -> str:

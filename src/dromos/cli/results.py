@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from dromos.cli.advice import in_options
 from dromos.cli.console import err, out, print_json, work
 from dromos.cli.sizes import parse_size
 from dromos.errors import ArcsOnDiskError, InvalidArgumentError
@@ -84,7 +85,7 @@ def deliver(
     if checkpoint is not None:
         how |= {"checkpoint": checkpoint, "checkpoint_every": checkpoint_every}
     if host_memory is not None:
-        how["host_memory"] = parse_size(host_memory)
+        how["host_memory"] = parse_size(host_memory, "--host-memory")
     on_disk = memory is not None or host_memory is not None
     if memory is not None and "+" in device:  # the host holds the graph; GPUs take so much of it
         graph, how["memory"] = read_whole(), memory
@@ -152,8 +153,11 @@ def open_on_disk(file: Path, format: str | None = None) -> Any:
     try:
         return open_store(file)
     except UnsupportedFormatError as error:
+        names = f"{file.name} {file.stem}.drm"
+        if file.suffix == ".drm":  # its extension does not say what it is
+            names = f"--from edges {file.name} {file.stem}.store.drm"
         raise UnsupportedFormatError(
-            f"--memory reads a .drm store; make one with `dromos convert --memory 2G {file.name} {file.stem}.drm` "
+            f"--memory reads a .drm store; make one with `dromos convert --memory 2G {names}` "
             f"({error.message.partition(';')[0]})",
             path=file,
         ) from None
@@ -198,10 +202,11 @@ def _show_trace(result: Result) -> None:
 
     trace = result.trace
     if not err.is_terminal:
-        err.print(repr(trace), markup=False, soft_wrap=True)
+        err.print(in_options(repr(trace)), markup=False, soft_wrap=True)
         return
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("superstep", "frontier", "out-edges", "path", "ms", "reason"):
+    disk = any(row.read for row in trace)
+    for name in ("superstep", "frontier", "out-edges", "path", "ms", *(["MiB read"] if disk else []), "reason"):
         table.add_column(name, justify="left" if name in ("path", "reason") else "right", no_wrap=name != "reason")
     rows = list(trace)
     for number, row in enumerate(rows):
@@ -212,7 +217,8 @@ def _show_trace(result: Result) -> None:
         counts = f"{row.superstep}", f"{row.frontier:,}", f"{row.out_degree:,}"
         more = (f"{row.parts} ms" if row.parts else "", row.directions, f"rows {row.way}" if row.way else "")
         why = row.reason + "".join(f" ({text})" for text in more if text)
-        table.add_row(*counts, row.path, digits(row.seconds * 1e3), escape(why))
+        read = [digits(row.read / 2**20)] if disk else []
+        table.add_row(*counts, row.path, digits(row.seconds * 1e3), *read, escape(in_options(why)))
     err.print(table)
 
 

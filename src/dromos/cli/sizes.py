@@ -12,8 +12,8 @@ from dromos.sizes import as_bytes
 __all__ = ["parse_range", "parse_size"]
 
 
-def parse_size(text: str) -> int:
-    """Bytes from text such as ``512M``, ``2GB`` or ``1.5GiB`` (units of 1024).
+def parse_size(text: str, option: str = "--memory") -> int:
+    """Bytes from text such as ``512M``, ``2GB`` or ``1.5GiB`` (units of 1024), the value of ``option``.
 
     >>> parse_size("2G")
     2147483648
@@ -21,7 +21,7 @@ def parse_size(text: str) -> int:
     try:
         return as_bytes(text)
     except InvalidArgumentError:
-        raise typer.BadParameter(f"{text!r} is not a size; write it like 512M or 2G") from None
+        raise typer.BadParameter(f"{text!r} is not a size; write it like 512M or 2G", param_hint=option) from None
 
 
 def parse_range(text: str) -> tuple[float, float, bool]:

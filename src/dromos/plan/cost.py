@@ -74,3 +74,5 @@ class Cost:
     """Whether each pass is a pull along all arcs, so that engines sort the arcs for the later passes."""
     split: SplitCost | None = None
     """Its work on a split graph; None: it is not a program that can be split."""
+    beside: int = 96
+    """Bytes per vertex that a run takes beside the arcs of a graph that was read whole from disk, with 4-byte ids."""

@@ -49,7 +49,6 @@ _MODELLED: Final = ("auto", "cpu", "cuda", "cpu+cuda")
 _ENGINES: Final = {"cpu, in memory": "cpu", "cpu, from disk": "cpu, streamed", "cuda, from disk": "cuda, streamed"}
 _STATE_BYTES: Final = {"cpu": 32, "cuda": 64}  # per vertex: fields, copies, queues and bitmaps of a typical run
 _LEAST_BUFFERS: Final = 2 << 20  # what a run from disk holds beside its state, however small the graph
-_IN_MEMORY_BYTES: Final = 96  # per vertex: what a run may take beside a graph that was read whole from disk
 _READ_BYTES: Final = 64 << 20
 # The scale of the graphs that rates are measured on: tables exceed a core's own cache, and a GPU is busy for longer
 # than it takes to start.
@@ -79,6 +78,8 @@ class Prediction:
     seconds: float | None
     """None if it does not run there, for the reason in ``note``."""
     note: str = ""
+    whole: bool = False
+    """Whether the graph is read whole from disk, and computed on in memory."""
 
     @property
     def engine(self) -> str:
@@ -144,11 +145,12 @@ def _on_host(graph: Graph, cost: Cost, memory: int | None) -> Iterator[Predictio
         on_disk = _arc_bytes_on_disk(graph)
         rate = _disk_rate(graph)
         once = on_disk / rate  # arcs that are kept have to be read the first time
-        whole = arcs + FIXED + _IN_MEMORY_BYTES * graph.num_vertices
+        whole = arcs + FIXED + cost.beside * graph.num_vertices
         whole += BLOCK_BYTES * graph.num_arcs if cost.gathers else 0
         if whole <= budget:
             note = f"{how}: read whole, once, and computed in memory"
-            yield Prediction("cpu, from disk", how, arcs + state, 0, cost.passes * compute + once, note)
+            seconds = cost.passes * compute + once
+            yield Prediction("cpu, from disk", how, arcs + state, 0, seconds, note, whole=True)
             return
         moved = max(0, arcs - max(0, budget - state)) * on_disk // max(arcs, 1)
         over = _measured_over_slices()

@@ -110,7 +110,8 @@ def _check_prelude(page: bytes, file_bytes: int, path: str | os.PathLike[str]) -
     if not page.startswith(MAGIC[: len(page)]):
         raise UnsupportedFormatError(
             "this is not a Dromos store: it does not begin with the signature of one; dromos.read reads other formats, "
-            "and dromos.write makes a store (of a file larger than memory: `dromos convert --memory 2G IN OUT.drm`)",
+            "by the extension or with format='edges', and dromos.write makes a store (of a file larger than memory: "
+            "`dromos convert --memory 2G IN OUT.drm`)",
             path=path,
         )
     if len(page) < ALIGNMENT:

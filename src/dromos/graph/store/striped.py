@@ -156,6 +156,12 @@ def read_stripes(data: bytes, path: Path) -> Stripes:
     files = []
     for number, name in enumerate(names):
         part = Path(name)
+        with file_errors(part):
+            missing = not part.exists()
+        if missing:
+            raise FileError(
+                f"No such file; it is stripe {number} of {path}: put it back, or write the store again", path=part
+            )
         with file_errors(part), open(part, "rb") as file:
             status = os.fstat(file.fileno())
             if file.read(ALIGNMENT) != _head(identity, number, count):
