@@ -18,6 +18,7 @@ from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import DeviceError, InvalidArgumentError, ResourceError
 from dromos.graph.store import stripe_store
 from dromos.places.hybrid.rates import Rates
+from dromos.plan.cost import Cost
 from dromos.plan.ways import LinkRates
 from dromos.runner import prediction
 
@@ -49,6 +50,7 @@ def test_a_graph_in_memory_alone_cannot_be_streamed() -> None:
 def _buffers_take_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a small graph, whose arcs take less than the least buffers, may have a budget without room for them."""
     monkeypatch.setattr(prediction, "_LEAST_BUFFERS", 0)
+    monkeypatch.setattr(prediction, "READERS", 0)
 
 
 @pytest.mark.usefixtures("_buffers_take_nothing")
@@ -56,7 +58,7 @@ def test_a_small_budget_makes_the_disk_the_bound(tmp_path: Path) -> None:
     graph = dr.generators.rmat(10, 8, seed=1)
     dr.write(graph, tmp_path / "g.drm")
     stored = dr.open(tmp_path / "g.drm")
-    state = 40 * graph.num_vertices
+    state = cost_of("bfs").over_pages * graph.num_vertices
     plenty = by_place(prediction.predictions(stored, cost_of("bfs"), 1 << 30))["cpu, from disk"]
     little = by_place(prediction.predictions(stored, cost_of("bfs"), state + 4096))["cpu, from disk"]
     assert (plenty.moved, little.moved) == (0, 4 * graph.num_arcs - 4096)
@@ -82,7 +84,7 @@ def test_a_gpu_reads_from_disk_what_has_no_room_on_the_host(tmp_path: Path) -> N
     dr.write(graph, tmp_path / "g.drm")
     arcs = 4 * graph.num_arcs
     for on, note in ((dr.open(tmp_path / "g.drm"), ""), (graph, prediction._NO_STORE)):
-        row = prediction._on_gpu_from_disk(on, 5.0, 0.0, "how", arcs // 4, 3 * arcs // 4, arcs // 4)
+        row = prediction._on_gpu_from_disk(on, Cost(5.0), 0.0, "how", arcs // 4, 3 * arcs // 4, arcs // 4)
         assert (row.place, row.engine, row.note, row.how) == ("cuda, from disk", "cuda, streamed", note, "how")
         read = (arcs + 5 * (3 * arcs // 4 - arcs // 4)) / 1e6  # the whole file once, then what neither of them keeps
         assert row.seconds == (None if note else pytest.approx(read))
@@ -95,7 +97,8 @@ def test_packed_targets_are_read_in_fewer_bytes(tmp_path: Path) -> None:
     stored = dr.open(tmp_path / "g.drm")
     targets = stored.header.section("targets")
     assert targets is not None
-    row = by_place(prediction.predictions(stored, cost_of("bfs"), 40 * graph.num_vertices))["cpu, from disk"]
+    cost = cost_of("bfs")
+    row = by_place(prediction.predictions(stored, cost, cost.over_pages * graph.num_vertices))["cpu, from disk"]
     assert row.moved == targets.nbytes < 2 * graph.num_arcs
 
 
@@ -111,7 +114,8 @@ def test_arcs_that_stay_in_memory_are_sorted_by_who_gathers_again_and_again(
     whole = (graph.num_arcs + graph.num_vertices) / 1e9
     cached = by_place(prediction.predictions(stored, cost_of("pagerank"), 8 << 20))["cpu, from disk"]
     assert cached.seconds == pytest.approx((4 + 19 + 3 * 4) * whole, rel=1e-3)  # one pass, 19 sorted ones, sorting
-    little = by_place(prediction.predictions(stored, cost_of("pagerank"), 40 * graph.num_vertices))["cpu, from disk"]
+    cost = cost_of("pagerank")
+    little = by_place(prediction.predictions(stored, cost, cost.over_pages * graph.num_vertices))["cpu, from disk"]
     assert little.seconds == pytest.approx(20 * 4 * whole, rel=1e-3)
 
 
@@ -137,8 +141,8 @@ def test_a_gpu_takes_arcs_for_which_it_has_no_room_over_the_link(
     monkeypatch.setattr("dromos.engines.cuda.link_rates.link_rates", lambda: LinkRates(1e10, pages, 1e9))
     graph = dr.generators.rmat(10, 8, seed=1)
     arcs = 4 * graph.num_arcs
-    state = by_place(list(prediction._on_gpu(graph, 2.0, 1, None)))["cuda"].memory
-    (row,) = prediction._on_gpu(graph, 2.0, state + arcs // 4, None)
+    state = by_place(list(prediction._on_gpu(graph, Cost(2.0), 1, None)))["cuda"].memory
+    (row,) = prediction._on_gpu(graph, Cost(2.0), state + arcs // 4, None)
     assert row.place == f"cuda, 25% of the arcs on the device, the others {told}"
     assert row.moved == arcs - arcs // 4
     rate = max(1e10, pages)
@@ -185,19 +189,50 @@ def test_the_command_says_when_a_budget_holds_the_graph(tmp_path: Path) -> None:
         ]  # fmt: skip
 
 
-@pytest.mark.parametrize("algorithm", ["bfs", "sssp", "pagerank", "connected_components", "core_numbers"])
+ALGORITHMS = ("bfs", "sssp", "pagerank", "connected_components", "core_numbers")
+
+
+def arguments_of(algorithm: str) -> dict[str, Any]:
+    return {"source": 0} if algorithm in ("bfs", "sssp") else {}
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_a_budget_is_planned_to_hold_a_graph_if_a_run_within_it_reads_all_of_it(algorithm: str, tmp_path: Path) -> None:
     graph = dr.generators.rmat(16, 2, seed=1, dedupe=True, drop_self_loops=True)
     dr.write(graph, tmp_path / "g.drm")
     stored, cost = dr.open(tmp_path / "g.drm"), cost_of(algorithm)
-    arguments = {"source": 0} if algorithm in ("bfs", "sssp") else {}
     arc = 4 + (prediction.BLOCK_BYTES if cost.gathers else 0)
     planned = prediction.FIXED + cost.beside * graph.num_vertices + arc * graph.num_arcs
     for budget in (planned * 98 // 100, planned * 102 // 100):
         row = by_place(prediction.predictions(stored, cost, budget, "cpu"))["cpu, from disk"]
-        ran = getattr(dr, algorithm)(stored, memory=budget, device="cpu", **arguments)
+        ran = getattr(dr, algorithm)(stored, memory=budget, device="cpu", **arguments_of(algorithm))
         assert row.whole == (ran.device == "cpu") == (budget > planned), (budget, planned)
         stored.make_room()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_budget_is_planned_to_be_enough_if_a_run_within_it_begins(
+    algorithm: str, packed: bool, tmp_path: Path
+) -> None:
+    graph = dr.generators.rmat(18, 2, seed=1, dedupe=True, drop_self_loops=True)
+    dr.write(graph, tmp_path / "g.drm", compress=packed)
+    stored = dr.open(tmp_path / "g.drm")
+    with pytest.raises(ResourceError) as caught:
+        getattr(dr, algorithm)(stored, memory=1, device="cpu", **arguments_of(algorithm))
+    assert caught.value.needed is not None
+    near = 0.12 if packed else 0.02  # readers unpack in buffers of about as many bytes as they read
+    for budget, enough in ((caught.value.needed * (1 - near), False), (caught.value.needed * (1 + near), True)):
+        row = by_place(prediction.predictions(stored, cost_of(algorithm), int(budget), "cpu"))["cpu, from disk"]
+        assert (row.seconds is not None) == enough, row
+
+
+def test_weights_count_where_they_are_read(tmp_path: Path) -> None:
+    graph = dr.generators.rmat(8, 8, seed=1, weights=(1, 9))
+    dr.write(graph, tmp_path / "g.drm")
+    for algorithm, size in (("bfs", 4), ("sssp", 8)):
+        row = by_place(prediction.predictions(graph, cost_of(algorithm)))["cpu, in memory"]
+        assert row.memory == size * graph.num_arcs + cost_of(algorithm).over_pages * graph.num_vertices
 
 
 def test_the_command_plans_for_a_striped_store(tmp_path: Path) -> None:

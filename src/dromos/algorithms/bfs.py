@@ -27,6 +27,7 @@ __all__ = ["BFS", "BFSResult", "bfs", "verify"]
 COST: Final = Cost(
     passes=0.5,
     split=SplitCost(arcs=0, vertices=1.2, steps=7.5, search=True, growth=0.58, shared=8.3),
+    over_pages=27,
     beside=80,
 )
 

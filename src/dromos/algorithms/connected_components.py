@@ -24,7 +24,12 @@ from dromos.runner import Options, Result, Session, array_module, on_host
 
 __all__ = ["Components", "ComponentsResult", "component_count", "component_sizes", "connected_components", "verify"]
 
-COST: Final = Cost(passes=1, split=SplitCost(arcs=0.22, vertices=1.9, steps=3.5, in_turn=True, on_device=18), beside=34)
+COST: Final = Cost(
+    passes=1,
+    split=SplitCost(arcs=0.22, vertices=1.9, steps=3.5, in_turn=True, on_device=18),
+    over_pages=30,
+    beside=34,
+)
 
 
 class Components(dr.Program):

@@ -28,7 +28,7 @@ from dromos.runner import Options, Result, Session
 
 __all__ = ["CoreNumbersResult", "Cores", "Peel", "core_numbers", "degeneracy", "peeled_graph", "verify"]
 
-COST: Final = Cost(passes=12, beside=50)
+COST: Final = Cost(passes=12, over_pages=30, beside=50)
 
 
 class Peel(dr.Program):

@@ -36,6 +36,8 @@ __all__ = ["SSSPResult", "as_float", "distance_type", "sssp", "sssp_program", "v
 COST: Final = Cost(
     passes=4,
     split=SplitCost(arcs=22, vertices=68, steps=29, inner=1.5, growth=0.83, on_device=0.51),
+    weighted=True,
+    over_pages=47,
     beside=212,
 )
 

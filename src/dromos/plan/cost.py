@@ -74,5 +74,9 @@ class Cost:
     """Whether each pass is a pull along all arcs, so that engines sort the arcs for the later passes."""
     split: SplitCost | None = None
     """Its work on a split graph; None: it is not a program that can be split."""
+    weighted: bool = False
+    """Whether it reads the weights of a graph that has some."""
+    over_pages: int = 40
+    """Bytes per vertex that a run over the pages of a graph on disk takes at least, with 4-byte ids."""
     beside: int = 96
     """Bytes per vertex that a run takes beside the arcs of a graph that was read whole from disk, with 4-byte ids."""

@@ -25,9 +25,11 @@ from dromos.engines.parts import Leaf
 from dromos.errors import DeviceError, InvalidArgumentError
 from dromos.graph import Graph
 from dromos.graph.parting import order_of
+from dromos.graph.store.layout import Section
 from dromos.graph.store.origin import origin_of
 from dromos.graph.store.paged.memory import SparseMemory
-from dromos.graph.store.paged.pool import ReadPool
+from dromos.graph.store.paged.pager import REQUEST_BYTES
+from dromos.graph.store.paged.pool import READERS, ReadPool
 from dromos.graph.store.paged.stripes import open_source
 from dromos.graph.summary import human_bytes
 from dromos.parallel import num_threads
@@ -38,7 +40,7 @@ from dromos.places.hybrid.rates import Rates, measured, rates_from
 from dromos.places.stream.sorted_rows import LEAST_SHARE, PAYS_FROM, window_bytes
 from dromos.places.stream.whole import BLOCK_BYTES, FIXED
 from dromos.plan import Path
-from dromos.plan.cost import MESSAGE_BYTES, Cost, SplitCost
+from dromos.plan.cost import MESSAGE_BYTES, Cost
 from dromos.plan.ways import WAYS, choose_way
 from dromos.runner.devices import CLUSTER, DEVICES, MOST_OF_HOST, engine_for
 
@@ -47,7 +49,7 @@ __all__ = ["Prediction", "chosen", "predictions", "require_model"]
 _MODELLED: Final = ("auto", "cpu", "cuda", "cpu+cuda")
 # The names of other places begin with the engine's.
 _ENGINES: Final = {"cpu, in memory": "cpu", "cpu, from disk": "cpu, streamed", "cuda, from disk": "cuda, streamed"}
-_STATE_BYTES: Final = {"cpu": 32, "cuda": 64}  # per vertex: fields, copies, queues and bitmaps of a typical run
+_ON_GPU: Final = 80  # bytes per vertex: fields, copies, queues, bitmaps and offsets of a typical run
 _LEAST_BUFFERS: Final = 2 << 20  # what a run from disk holds beside its state, however small the graph
 _READ_BYTES: Final = 64 << 20
 # The scale of the graphs that rates are measured on: tables exceed a core's own cache, and a GPU is busy for longer
@@ -101,8 +103,8 @@ def predictions(
     """
     places: Mapping[str, Callable[[], Iterable[Prediction]]] = {
         "cpu": lambda: _on_host(graph, cost, memory),
-        "cuda": lambda: _on_gpu(graph, cost.passes, memory, host_memory),
-        "cpu+cuda": lambda: [_on_both(graph, cost.split, memory)],
+        "cuda": lambda: _on_gpu(graph, cost, memory, host_memory),
+        "cpu+cuda": lambda: [_on_both(graph, cost, memory)],
     }
     rows = [row for name, found in places.items() if device in ("auto", name) for row in found()]
     return sorted(rows, key=lambda row: (row.seconds is None, row.seconds or 0.0))
@@ -128,7 +130,7 @@ def require_model(device: str) -> None:
 def _on_host(graph: Graph, cost: Cost, memory: int | None) -> Iterator[Prediction]:
     rates = _measured("cpu")
     compute = graph.num_arcs / rates.arcs + graph.num_vertices / rates.vertices
-    arcs, state = _arc_bytes(graph), (_STATE_BYTES["cpu"] + 8) * graph.num_vertices
+    arcs, state = _arc_bytes(graph, cost), cost.over_pages * graph.num_vertices
     free = sizes.available_memory()
     fits = arcs + state <= free
     note = "" if fits else f"larger than the {human_bytes(free)} that are free"
@@ -138,11 +140,11 @@ def _on_host(graph: Graph, cost: Cost, memory: int | None) -> Iterator[Predictio
     how = "dr.open(path)" if memory is None else f'dr.open(path), memory="{_written(memory)}"'
     if origin is None:
         yield Prediction("cpu, from disk", how, state, arcs, None, _NO_STORE)
-    elif budget < (least := state + _LEAST_BUFFERS):
+    elif budget < (least := state + _LEAST_BUFFERS + _unpacking_bytes(graph)):
         note = f"{human_bytes(budget)} is too little: a run needs about {human_bytes(least)}"
         yield Prediction("cpu, from disk", how, least, arcs, None, note)
     else:
-        on_disk = _arc_bytes_on_disk(graph)
+        on_disk = _arc_bytes_on_disk(graph, cost)
         rate = _disk_rate(graph)
         once = on_disk / rate  # arcs that are kept have to be read the first time
         whole = arcs + FIXED + cost.beside * graph.num_vertices
@@ -191,10 +193,10 @@ def _streamed(cost: Cost, read: float, pages: float, whole: float, disk: float, 
     return unsorted * max(pages, disk) + later * max(mixed, disk) + sorting
 
 
-def _on_gpu(graph: Graph, passes: float, memory: int | None, host_memory: int | None) -> Iterator[Prediction]:
+def _on_gpu(graph: Graph, cost: Cost, memory: int | None, host_memory: int | None) -> Iterator[Prediction]:
     from dromos.engines.cuda.availability import why_unavailable
 
-    arcs, state = _arc_bytes(graph), (_STATE_BYTES["cuda"] + 16) * graph.num_vertices
+    arcs, state = _arc_bytes(graph, cost), _ON_GPU * graph.num_vertices
     reason = why_unavailable()
     given = {"memory": memory, "host_memory": host_memory}
     budgets = [f'{name}="{_written(size)}"' for name, size in given.items() if size is not None]
@@ -215,7 +217,7 @@ def _on_gpu(graph: Graph, passes: float, memory: int | None, host_memory: int | 
     if moved > (sizes.available_memory() * MOST_OF_HOST if host_memory is None else host_memory):
         how = ", ".join(["dr.open(path)", 'device="cuda"', *budgets])
         kept = sizes.available_memory() // 2 if host_memory is None else host_memory
-        yield _on_gpu_from_disk(graph, passes, compute, how, arcs - moved + state, moved, kept)
+        yield _on_gpu_from_disk(graph, cost, compute, how, arcs - moved + state, moved, kept)
         return
     place, note, moving = "cuda", "", 0.0
     if moved:
@@ -223,27 +225,27 @@ def _on_gpu(graph: Graph, passes: float, memory: int | None, host_memory: int | 
         told = "read in place" if way == "in place" else "copied in pages"
         place += f", {1 - moved / arcs:.0%} of the arcs on the device, the others {told}"
         note = ", ".join(f"{way} {link.of(way) / 1e9:.3g}" for way in WAYS) + " GB/s; chosen in each superstep"
-    yield Prediction(place, how, arcs - moved + state, moved, passes * max(compute, moving), note)
+    yield Prediction(place, how, arcs - moved + state, moved, cost.passes * max(compute, moving), note)
 
 
 def _on_gpu_from_disk(
-    graph: Graph, passes: float, compute: float, how: str, held: int, moved: int, kept: int
+    graph: Graph, cost: Cost, compute: float, how: str, held: int, moved: int, kept: int
 ) -> Prediction:
     """A GPU where ``moved`` bytes of arcs fit neither there nor on the host, which keeps ``kept`` bytes of them."""
     if origin_of(graph) is None:
         return Prediction("cuda, from disk", how, held, moved, None, _NO_STORE)
-    arcs, on_disk = _arc_bytes(graph), _arc_bytes_on_disk(graph)
+    arcs, on_disk = _arc_bytes(graph, cost), _arc_bytes_on_disk(graph, cost)
     moved = max(0, moved - kept) * on_disk // max(arcs, 1)
     rate = _disk_rate(graph)
-    return Prediction("cuda, from disk", how, held, moved, on_disk / rate + passes * max(compute, moved / rate))
+    return Prediction("cuda, from disk", how, held, moved, on_disk / rate + cost.passes * max(compute, moved / rate))
 
 
-def _on_both(graph: Graph, work: SplitCost | None, memory: int | None) -> Prediction:
+def _on_both(graph: Graph, cost: Cost, memory: int | None) -> Prediction:
     """The CPU and the first GPU on one graph, with the share and the split that the model chooses."""
     from dromos.engines.cuda.availability import why_unavailable
 
-    place, how, arcs = "cpu+cuda", 'device="cpu+cuda"', _arc_bytes(graph)
-    state = (_STATE_BYTES["cuda"] + 16) * graph.num_vertices
+    place, how, arcs, work = "cpu+cuda", 'device="cpu+cuda"', _arc_bytes(graph, cost), cost.split
+    state = _ON_GPU * graph.num_vertices
     reason = why_unavailable()
     if not reason and work is None:
         reason = "no program that can be split over processors"
@@ -270,20 +272,34 @@ def _leaves() -> list[Leaf]:
     return [CpuLeaf(), CudaLeaf()]
 
 
-def _arc_bytes(graph: Graph) -> int:
-    """The bytes of the arcs, in both directions where they differ."""
-    size = graph.targets.itemsize + (0 if graph.weights is None else graph.weights.itemsize)
+def _arc_bytes(graph: Graph, cost: Cost) -> int:
+    """The bytes of the arcs that are read, in both directions where they differ."""
+    size = graph.targets.itemsize
+    if cost.weighted and graph.weights is not None:
+        size += graph.weights.itemsize
     return int(size * graph.num_arcs * (1 if graph.known_flags.symmetric else 2))
 
 
-def _arc_bytes_on_disk(graph: Graph) -> int:
+def _arc_bytes_on_disk(graph: Graph, cost: Cost) -> int:
     """The bytes of the same arcs in the graph's file, where targets may be packed."""
+    targets = _targets_on_disk(graph)
+    saved = targets.dtype.itemsize * graph.num_arcs - targets.nbytes
+    return _arc_bytes(graph, cost) - saved * (1 if graph.known_flags.symmetric else 2)
+
+
+def _unpacking_bytes(graph: Graph) -> int:
+    """The buffers from which the threads that read packed targets unpack them."""
+    targets = _targets_on_disk(graph)
+    plain = targets.dtype.itemsize * graph.num_arcs
+    return READERS * REQUEST_BYTES * targets.nbytes // max(plain, 1) if targets.packed else 0
+
+
+def _targets_on_disk(graph: Graph) -> Section:
     origin = origin_of(graph)
     assert origin is not None
     targets = origin.header.section("targets")
     assert targets is not None
-    saved = targets.dtype.itemsize * graph.num_arcs - targets.nbytes
-    return _arc_bytes(graph) - saved * (1 if graph.known_flags.symmetric else 2)
+    return targets
 
 
 # ---- rates ---------------------------------------------------------------------------------------------------------
