@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
 import pytest
@@ -162,6 +164,45 @@ def test_a_pool_whose_threads_were_interrupted_while_they_started_closes(
     pool.close()
     assert len(made) == 2
     assert not any(thread.is_alive() for thread in made)
+
+
+def test_a_pool_that_was_interrupted_while_it_closed_closes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = ReadPool(3)
+    pool.submit([list]).wait()
+    threads = list(pool._threads)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "join", _interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            pool.close()
+    pool.close()
+    assert not any(thread.is_alive() for thread in threads)
+    pool.close()
+
+
+@pytest.mark.parametrize("at", ["before", "after"])
+def test_threads_end_if_ctrl_c_comes_while_they_are_told(at: str) -> None:
+    class Interrupted(SimpleQueue[Any]):
+        interrupted = False
+
+        def put(self, item: Any, block: bool = True, timeout: float | None = None) -> None:
+            now, self.interrupted = item is None and not self.interrupted, self.interrupted or item is None
+            if not (now and at == "before"):
+                super().put(item)
+            if now:
+                raise KeyboardInterrupt
+
+    pool = ReadPool(3)
+    pool._queue.tasks = Interrupted()
+    pool.submit([list]).wait()
+    threads = list(pool._threads)
+    with pytest.raises(KeyboardInterrupt):
+        pool.close()
+    pool.close()
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def _interrupted(*_: Any) -> None:
+    raise KeyboardInterrupt
 
 
 def scan(file: dr.StoredGraph, source: FaultyFile, graph: dr.Graph, page_bytes: int = PAGE) -> None:

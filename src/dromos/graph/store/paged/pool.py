@@ -56,7 +56,7 @@ class _Queue:
         self.closed = False
 
     def serve(self) -> None:
-        """Do reads until the pool is closed."""
+        """Do reads until the pool is closed; each thread tells the next one."""
         while (task := self.tasks.get()) is not None:
             read, batch = task
             error: BaseException | None = None
@@ -67,12 +67,12 @@ class _Queue:
                     error = raised
             batch.done(error)
             del task, read, batch, error  # an idle thread keeps no array alive
+        self.tasks.put(None)
 
-    def end(self, threads: int) -> None:
-        """Drop reads that have not started, and let the threads end."""
+    def end(self) -> None:
+        """Drop reads that have not started, and let the threads end; it may be called again."""
         self.closed = True
-        for _ in range(threads):
-            self.tasks.put(None)
+        self.tasks.put(None)
 
 
 class ReadPool:
@@ -89,7 +89,7 @@ class ReadPool:
         self.size = threads
         self._threads: list[threading.Thread] = []
         self._queue = _Queue()
-        self._end = weakref.finalize(self, self._queue.end, threads)
+        weakref.finalize(self, self._queue.end)
 
     def submit(self, reads: Sequence[Callable[[], Any]]) -> Batch:
         """Run ``reads``, in about this order."""
@@ -113,8 +113,8 @@ class ReadPool:
             self._threads[-1].start()
 
     def close(self) -> None:
-        """Drop reads that have not started, and wait for the threads to end."""
-        self._end()
+        """Drop reads that have not started, and wait for the threads to end; again after a Ctrl-C, if that came."""
+        self._queue.end()
         for thread in self._threads:
             if thread.is_alive():  # Ctrl-C may have come before the last one was started; if it starts, it only ends
                 thread.join()
