@@ -6,6 +6,7 @@ import errno
 import logging
 import os
 import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,28 @@ def test_what_needs_in_edges_makes_them_once(graph: dr.Graph, tmp_path: Path, ca
     labels = dr.label_propagation(dr.open(tmp_path / "g.drm"), max_iter=3, **how).label
     assert (labels == dr.label_propagation(graph, max_iter=3, device="numpy").label).all()
     assert made.stat().st_mtime_ns == stamp
+
+
+def test_threads_that_need_in_edges_at_once_make_them_once(graph: dr.Graph, tmp_path: Path) -> None:
+    write(graph, tmp_path / "g.drm")
+    begin, found, errors = threading.Barrier(3), list[Any](), list[BaseException]()
+
+    def count() -> None:
+        stored = dr.open(tmp_path / "g.drm")
+        begin.wait()
+        try:
+            found.append(stored.in_degree.tolist())
+        except BaseException as error:
+            errors.append(error)
+
+    team = [threading.Thread(target=count) for _ in range(3)]
+    for thread in team:
+        thread.start()
+    for thread in team:
+        thread.join()
+    assert not errors
+    assert found == [graph.in_degree.tolist()] * 3
+    assert len(files_beside(tmp_path / "g.drm")) == 1
 
 
 def test_a_store_that_was_replaced_gets_another_one(graph: dr.Graph, tmp_path: Path) -> None:

@@ -18,8 +18,9 @@ from dromos.engines.cpu import CpuEngine
 from dromos.engines.cpu.arc_blocks import blocks_on_any_graph
 from dromos.engines.cpu.memory import kept_bytes, reused_empty
 from dromos.engines.cpu.part import CpuLeaf
-from dromos.errors import CorruptFileError, FileError, ResourceError
+from dromos.errors import CorruptFileError, FileError, InvalidArgumentError, ResourceError
 from dromos.graph.store import write
+from dromos.graph.store.origin import rows_of
 from dromos.places.stream import StreamEngine, whole
 from dromos.places.stream.whole_kernels import kernel_bytes
 from dromos.program import Program
@@ -430,3 +431,104 @@ def test_threads_share_what_is_kept(tmp_path: Path) -> None:
     for thread in team:
         thread.join()
     assert not wrong
+
+
+def test_threads_read_a_graph_once_while_others_release_it(tmp_path: Path) -> None:
+    file, graph = stored(simple_graph(), tmp_path), simple_graph()
+    expected = dr.bfs(graph, SOURCE, device="cpu").level
+    section = file.header.section("targets")
+    assert section is not None
+    begin, read, errors, over = threading.Barrier(4), list[int](), list[BaseException](), threading.Event()
+
+    def search() -> None:
+        try:
+            begin.wait()
+            found = dr.bfs(file, SOURCE, memory=ENOUGH, device="cpu", threads=1)
+            read.append(found.trace.read)
+            np.testing.assert_array_equal(found.level, expected)
+        except BaseException as error:
+            errors.append(error)
+
+    def release() -> None:
+        try:
+            while not over.is_set():
+                file.make_room()
+                dr.degree_distribution(file)
+        except BaseException as error:
+            errors.append(error)
+
+    for others in (0, 1):  # at first nobody releases the graph
+        read.clear()
+        file.make_room()
+        team = [threading.Thread(target=search) for _ in range(4)]
+        releasing = [threading.Thread(target=release) for _ in range(others)]
+        for thread in team + releasing:
+            thread.start()
+        for thread in team:
+            thread.join()
+        over.set()
+        for thread in releasing:
+            thread.join()
+        assert not errors
+        assert others or sorted(read) == [0, 0, 0, section.nbytes]
+
+
+def test_a_mapped_graph_is_read_once_in_a_call_of_many_programs(tmp_path: Path) -> None:
+    write(simple_graph(), tmp_path / "g.drm")
+    mapped = dr.read(tmp_path / "g.drm")
+    found = dr.hits(mapped, weight=None, memory=ENOUGH, device="cpu")
+    assert found.trace.read == mapped.targets.nbytes
+    agrees("hits", found, dr.hits(simple_graph(), weight=None, device="cpu"))
+
+
+@pytest.mark.parametrize("budget", [ENOUGH, 9 << 20])
+@pytest.mark.parametrize("name", CALLS)
+def test_every_algorithm_takes_a_mapped_graph_within_a_budget(name: str, budget: int, tmp_path: Path) -> None:
+    """Many of them leave out the weights of the file, or read the transpose: those are other graphs on the same map."""
+    write(simple_graph(), tmp_path / "g.drm")
+    mapped = dr.read(tmp_path / "g.drm")
+    found = CALLS[name](mapped, memory=budget, device="cpu")
+    compare = partial(np.testing.assert_allclose, rtol=1e-9, atol=1e-5)  # where an iteration stops
+    for field, values in CALLS[name](simple_graph(), device="cpu").items():
+        if field != "parent":
+            compare(found[field], values, err_msg=f"{name}: {field}")
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_mapped_directed_graph_is_recognised_in_both_directions(transposed: bool, tmp_path: Path) -> None:
+    graph = dr.generators.rmat(9, 8, seed=2, weights=(1, 9), dedupe=True, symmetrize=False)
+    assert graph.directed
+    write(graph, tmp_path / "g.drm", transpose=transposed)
+    mapped = dr.read(tmp_path / "g.drm")
+    found = dr.hits(mapped, weight=None, memory=ENOUGH, device="cpu")
+    assert found.trace.read == (1 + transposed) * mapped.targets.nbytes
+    agrees("hits", found, dr.hits(graph, weight=None, device="cpu"))
+    assert rows_of(mapped.with_weights(None)) == rows_of(mapped)._replace(weighted=False)  # type: ignore[union-attr]
+    other = rows_of(mapped.transpose)
+    assert (None if other is None else other.prefix) == ("transpose_" if transposed else None)
+    assert rows_of(mapped.with_weights(np.ones(mapped.num_arcs))) is None
+
+
+def test_what_is_derived_from_a_mapped_graph_in_memory_is_refused_within_a_budget(tmp_path: Path) -> None:
+    graph = dr.generators.rmat(8, 8, seed=2, symmetrize=False)
+    write(graph, tmp_path / "g.drm")
+    mapped = dr.read(tmp_path / "g.drm")
+    with pytest.raises(InvalidArgumentError, match=r"use dr\.open\(path\) in place of dr\.read\(path\)"):
+        dr.core_numbers(mapped, memory=ENOUGH)
+
+
+def test_a_graph_read_from_a_file_that_changed_is_refused_within_a_budget(tmp_path: Path) -> None:
+    file = tmp_path / "g.drm"
+    write(simple_graph(), file)
+    graph = dr.read(file, mmap=False)
+    write(simple_graph(4), file)
+    with pytest.raises(FileError, match="was changed, replaced or removed after the graph was opened"):
+        dr.bfs(graph, SOURCE, memory=ENOUGH)
+
+
+def test_progress_does_not_go_back_when_a_run_moves(tmp_path: Path, over_pages_first: None) -> None:
+    file, done = stored(dr.generators.grid(80, 80), tmp_path), list[int]()
+    found = dr.bfs(file, 0, memory=ENOUGH, device="cpu", progress=lambda at, total: done.append(at))
+    assert any(row.path == "read" for row in found.trace)
+    assert done == sorted(done)
+    assert done[-1] > 0

@@ -245,11 +245,12 @@ def _check_host_memory(host_memory: int | str, device: str | Engine, graph: Grap
 def _is_larger_than_memory(graph: GraphLike) -> bool:
     """Whether a graph is mapped from a store that the free memory cannot hold."""
     origin = sys.modules.get("dromos.graph.store.origin")  # if it was never imported, no store is open
-    if origin is None or graph.num_arcs < _WORTH_STREAMING or origin.origin_of(graph) is None:
+    rows = None if origin is None or graph.num_arcs < _WORTH_STREAMING else origin.rows_of(graph)
+    if rows is None:
         return False
     from dromos import sizes
 
-    return bool(origin.origin_of(graph).size > sizes.available_memory())
+    return bool(rows.origin.size > sizes.available_memory())
 
 
 def _hybrid(

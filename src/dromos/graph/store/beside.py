@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,6 +34,7 @@ __all__ = ["store_with_transpose"]
 
 _log = logging.getLogger(__name__)
 _OFFSETS_AT_ONCE = 1 << 20
+_turn = threading.Lock()  # another thread waits for the store; another process is told who makes it
 
 
 def store_with_transpose(graph: StoredGraph, memory: int) -> Path:
@@ -45,11 +47,16 @@ def store_with_transpose(graph: StoredGraph, memory: int) -> Path:
     >>> dr.open(file).in_degree.tolist()
     [0, 1, 1]
     """
-    graph = graph._view(prefix="", weighted=True)  # whatever the call leaves out, the next one may need
+    graph = graph.view(prefix="", weighted=True)  # whatever the call leaves out, the next one may need
     given = Path(graph.origin.path)
     beside = given.with_name(f"{given.stem}.transpose-{graph.header.identity.hex()[:12]}{given.suffix}")
-    if beside.exists():
-        return beside
+    with _turn:
+        if not beside.exists():
+            _make_beside(graph, given, beside, memory)
+    return beside
+
+
+def _make_beside(graph: StoredGraph, given: Path, beside: Path, memory: int) -> None:
     graph.check_unchanged()
     needed, free = _disk_bytes(graph), shutil.disk_usage(given.parent).free
     if needed > free:
@@ -62,7 +69,6 @@ def store_with_transpose(graph: StoredGraph, memory: int) -> Path:
     for old in given.parent.glob(f"{given.stem}.transpose-{'[0-9a-f]' * 12}{given.suffix}"):
         if old != beside:  # of a store that was replaced
             old.unlink(missing_ok=True)
-    return beside
 
 
 def _refused(graph: StoredGraph, reason: str) -> DromosError:

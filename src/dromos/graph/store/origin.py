@@ -7,14 +7,18 @@ import weakref
 from dataclasses import dataclass, field
 from mmap import mmap
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
+import numpy as np
+
+from dromos.dtypes import Array
 from dromos.graph.graph import Graph
 from dromos.graph.store.layout import Header
 from dromos.graph.store.mapped import map_of
 
 __all__ = [
-    "OpenedFile", "Origin", "Stripes", "changed_file", "changed_underneath", "identity", "origin_of", "remember",
+    "OpenedFile", "Origin", "StoredRows", "Stripes", "changed_file", "changed_underneath", "identity", "origin_of",
+    "remember", "rows_of",
 ]  # fmt: skip
 
 
@@ -64,10 +68,22 @@ class Origin(OpenedFile):
     stripes: Stripes | None = field(default=None, compare=False)
 
 
+class StoredRows(NamedTuple):
+    """Where the rows of a graph are stored."""
+
+    origin: Origin
+    prefix: str
+    """Of the names of their sections."""
+    weighted: bool
+    """Whether the graph has the weights of the store."""
+
+
 # Graphs are not hashable (== compares their arrays), so they are found by address while they live.
 _origins: dict[int, tuple[weakref.ref[Graph], Origin]] = {}
 # A transpose, or the graph without its weights, is another graph around the same map: the map is what identifies it.
 _maps: dict[int, tuple[weakref.ref[mmap], Origin]] = {}
+# The rows of a store in memory, by the address of their offsets, as long as these are in memory.
+_rows: dict[int, tuple[weakref.ref[Array], int, int | None, StoredRows]] = {}
 
 
 def remember(graph: Graph, origin: Origin) -> None:
@@ -76,6 +92,15 @@ def remember(graph: Graph, origin: Origin) -> None:
     mapped = map_of(graph._offsets)  # not the property, which would check all rows
     if mapped is not None:
         _keep(_maps, mapped, origin)
+    for prefix, each in (("", graph), ("transpose_", graph.known_transpose)):
+        if each is not None:
+            _keep_rows(each, StoredRows(origin, prefix, weighted=each._weights is not None))
+
+
+def _keep_rows(graph: Graph, stored: StoredRows) -> None:
+    key, holder = _address(graph._offsets), _holder(graph._offsets)
+    weights = None if graph._weights is None else _address(graph._weights)
+    _rows[key] = (weakref.ref(holder, lambda _: _rows.pop(key, None)), _address(graph._targets), weights, stored)
 
 
 def _keep(origins: dict[int, tuple[weakref.ref[Any], Origin]], thing: Any, origin: Origin) -> None:
@@ -89,6 +114,32 @@ def origin_of(graph: Graph) -> Origin | None:
         return graph.origin  # type: ignore[attr-defined, no-any-return]
     reference, origin = _origins.get(id(graph), (None, None))
     return origin if reference is not None and reference() is graph else None
+
+
+def rows_of(graph: Graph) -> StoredRows | None:
+    """The store that holds the rows of a graph in memory: also for its transpose, and for a graph without its weights.
+
+    >>> import dromos as dr
+    >>> rows_of(dr.Graph.from_edges([0], [1])) is None
+    True
+    """
+    holder, targets, weights, stored = _rows.get(_address(graph._offsets), (None, 0, None, None))
+    if holder is None or stored is None or holder() is None or targets != _address(graph._targets):
+        return None
+    if graph._weights is None:
+        return stored._replace(weighted=False)
+    return stored if weights == _address(graph._weights) else None
+
+
+def _address(array: Array) -> int:
+    return int(array.__array_interface__["data"][0]) if array.size else 0
+
+
+def _holder(array: Array) -> Array:
+    """The array of which ``array`` is a view, through any number of views: it lives as long as one of them."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
 
 
 def identity(graph: Graph) -> str | None:

@@ -270,7 +270,7 @@ class StoredGraph(Graph):
     @property
     def transpose(self) -> Graph:
         """The graph with every arc reversed; see :meth:`require_in_edges`."""
-        return self if self.symmetric else self._view(prefix=self.require_in_edges())
+        return self if self.symmetric else self.view(prefix=self.require_in_edges())
 
     def require_in_edges(self, memory: int | None = None) -> str:
         """Make sure that there are in-edges, and return :attr:`in_prefix`.
@@ -297,9 +297,10 @@ class StoredGraph(Graph):
         """The same graph without its weights; a graph on disk cannot get other weights."""
         if weights is not None:
             self.require_in_memory()
-        return self._view(weighted=False)
+        return self.view(weighted=False)
 
-    def _view(self, *, prefix: str | None = None, weighted: bool | None = None) -> StoredGraph:
+    def view(self, *, prefix: str | None = None, weighted: bool | None = None) -> StoredGraph:
+        """The same opened graph with the rows of this prefix as its out-rows, or without weights."""
         return StoredGraph._open(
             self.origin, self._checksums,
             prefix=self._prefix if prefix is None else prefix,
@@ -473,7 +474,7 @@ def _reopen(path: str, identity: bytes, prefix: str, weighted: bool) -> StoredGr
     graph = open_store(path)
     if graph.header.identity != identity:
         raise FileError("the file now holds another graph; open it again", path=path)
-    return graph._view(prefix=prefix, weighted=weighted)
+    return graph.view(prefix=prefix, weighted=weighted)
 
 
 def _degrees(offsets: Array) -> Array:

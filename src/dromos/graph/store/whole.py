@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gc
+import threading
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -40,15 +41,19 @@ class KeptGraph:
     """The bytes that runs over pages have read since the graph was opened, or since it was last read whole."""
     derived: int = 0
     """The bytes, at most, of what engines have derived from the graph in memory and keep with it."""
+    turn: threading.RLock = field(default_factory=threading.RLock, compare=False, repr=False)
+    """Held by the thread that reads the graph whole, or releases it: calls from several threads take turns."""
 
     def forget(self) -> None:
         """Release the graph."""
-        self._replace(None)
+        with self.turn:
+            self._replace(None)
 
     def forget_derived(self) -> None:
         """Release what engines keep with the graph: they find it by the graph's identity."""
-        if self.graph is not None:
-            self._replace(_same(self.graph))
+        with self.turn:
+            if self.graph is not None:
+                self._replace(_same(self.graph))
 
     def _replace(self, graph: Graph | None) -> None:
         has_transpose = self.graph is not None and self.graph.known_transpose is not None
@@ -59,9 +64,10 @@ class KeptGraph:
     @property
     def nbytes(self) -> int:
         """The bytes of the graph's arrays."""
-        if self.graph is None:
+        graph = self.graph  # another thread may release it at any time
+        if graph is None:
             return 0
-        held = [each for each in (self.graph, self.graph.known_transpose) if each is not None]
+        held = [each for each in (graph, graph.known_transpose) if each is not None]
         return sum(
             each.offsets.nbytes + each.targets.nbytes + (0 if each.weights is None else each.weights.nbytes)
             for each in held

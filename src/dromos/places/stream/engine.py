@@ -44,7 +44,7 @@ from dromos.places.stream.in_memory import InMemoryRuns
 from dromos.places.stream.kept_rows import keeps_rows
 from dromos.places.stream.row_kernels import ROW_KERNELS, call_row_kernel
 from dromos.places.stream.sorted_rows import SortedRows
-from dromos.places.stream.stored_form import required_store, stored_form
+from dromos.places.stream.stored_form import StoredForms
 from dromos.places.stream.target_kernels import TARGET_KERNELS, TargetReader, is_simple, triangles_of
 from dromos.places.stream.whole import Mover, WholeGraphs, begins_with_all
 from dromos.plan.path import Direction
@@ -93,7 +93,7 @@ class StreamEngine(InMemoryRuns):
         self._beside = self._answer = 0
         self._used: list[str] = []
         self._in_memory = False
-        self._graph: StoredGraph | None = None
+        self._forms, self._graph = StoredForms(), None
 
     @property
     def name(self) -> str:
@@ -111,7 +111,8 @@ class StreamEngine(InMemoryRuns):
     ) -> StreamEngine:
         """A copy for one call of an algorithm. ``over_pages``: also runs over pages if the budget holds the graph."""
         engine = copy(self)
-        engine._graph, engine._used, engine._in_memory = stored_form(graph), [], False
+        engine._forms, engine._used, engine._in_memory = StoredForms(), [], False
+        engine._graph = engine._forms.of(graph)
         engine._whole = None if over_pages or self._whole is None else self._whole.reporting_to(progress)
         return engine
 
@@ -128,9 +129,9 @@ class StreamEngine(InMemoryRuns):
 
     def prepare(self, program: Program, graph: GraphLike) -> Execution:
         """Set up the program in its initial state; pages are read from the first superstep on."""
-        if self._otherwise is not None and stored_form(graph) is None:
+        if self._otherwise is not None and self._forms.of(graph) is None:
             return self._otherwise.prepare(program, graph)
-        stored = required_store(graph)
+        stored = self._forms.required(graph)
         if stored.directed or program.ir().edge_params:
             refuse_direction(program, "a stream")
         check_params(program, stored)
@@ -233,7 +234,7 @@ class StreamEngine(InMemoryRuns):
 
     def _of_targets(self, name: str, kernel: NativeKernel, graph: GraphLike, **options: Any) -> Mapping[str, Any]:
         """Call a kernel that reads targets alone; see :mod:`dromos.places.stream.target_kernels`."""
-        stored = required_store(graph)
+        stored = self._forms.required(graph)
         in_memory = self._in_memory_result(name, stored, **{key: options[key] for key in options if key != "progress"})
         if in_memory is not None:
             return in_memory
@@ -273,7 +274,7 @@ class StreamEngine(InMemoryRuns):
         progress: Callable[[int, int], None] | None = None,
         **options: Any,
     ) -> Mapping[str, Any]:
-        stored = required_store(graph)
+        stored = self._forms.required(graph)
         if name == "triangles" and self._host.name == "cpu" and is_simple(stored):
             counted = self._of_targets(name, triangles_of, stored, progress=progress)
             known = stored.kept_graph.graph  # which keeps its degrees
@@ -306,7 +307,7 @@ class StreamEngine(InMemoryRuns):
     def require_room(self, name: str, graph: GraphLike, *, directed: bool, weighted: bool) -> None:
         """Refuse now what :meth:`operator` would refuse: a graph without in-edges, or a budget that is too small."""
         with self._named_budget():
-            self._room_of(name, required_store(graph), directed=directed, weighted=weighted)
+            self._room_of(name, self._forms.required(graph), directed=directed, weighted=weighted)
 
     def _room_of(
         self, name: str, stored: StoredGraph, *, directed: bool, weighted: bool

@@ -9,7 +9,7 @@ from typing import Any
 from dromos.engines import GraphLike, LeftToProgramsError, NativeKernel, graph_types
 from dromos.engines.parts import Leaf
 from dromos.graph.store.stored import StoredGraph
-from dromos.places.stream.stored_form import required_store, stored_form
+from dromos.places.stream.stored_form import StoredForms
 from dromos.places.stream.whole import Mover, Reading, WholeGraphs, run_bytes
 from dromos.places.stream.whole_kernels import (
     KERNELS,
@@ -34,6 +34,7 @@ class InMemoryRuns:
     _answer: int
     _whole: WholeGraphs | None
     """None: all runs are over pages."""
+    _forms: StoredForms
     _graph: StoredGraph | None
     """The graph of the call, if it has a file."""
     _in_memory: bool
@@ -94,14 +95,19 @@ class InMemoryRuns:
         assert self._whole is not None
         self._in_memory = True
         if "back" in options:
-            options["back"] = self._whole.graph(required_store(options["back"]), 0, weights=True)
+            options["back"] = self._in_memory_form(options["back"])
         kernel = self._whole.engine.native(name)
         assert kernel is not None, name
-        return kernel(self._whole.graph(required_store(graph), 0, weights=True), **options)
+        return kernel(self._in_memory_form(graph), **options)
+
+    def _in_memory_form(self, graph: GraphLike) -> GraphLike:
+        """The graph as it was read; as it is, if it has no file: a transpose may have been made of a mapped graph."""
+        stored = self._forms.of(graph)
+        return graph if stored is None or self._whole is None else self._whole.graph(stored, 0, weights=True)
 
     def _or_programs(self, name: str, graph: GraphLike, **options: Any) -> Mapping[str, Any]:
         """As :meth:`_in_memory_result`, for a kernel that programs replace if the budget has no room for it."""
-        stored = stored_form(graph)
+        stored = self._forms.of(graph)
         found = None if stored is None else self._in_memory_result(name, stored, **options)
         if found is None:
             raise LeftToProgramsError

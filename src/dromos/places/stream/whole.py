@@ -87,6 +87,8 @@ class WholeGraphs:
         progress: Callable[[int, int], Any] | None = None,
     ) -> None:
         self.engine, self._opener, self._progress = engine, opener, progress
+        self.superstep = 0
+        """How many supersteps the run had over pages, for progress reports: they never go back."""
         self.readings: list[Reading] = []
 
     def reporting_to(self, progress: Callable[[int, int], Any] | None) -> WholeGraphs:
@@ -123,6 +125,18 @@ class WholeGraphs:
 
         ``derived``: bytes of what the run may leave with the graph. ``known``: see :func:`read_whole`.
         """
+        with stored.kept_graph.turn:
+            return self._graph(stored, spare, weights=weights, derived=derived, known=known)
+
+    def _graph(
+        self,
+        stored: StoredGraph,
+        spare: int,
+        *,
+        weights: bool,
+        derived: int,
+        known: Mapping[str, PagedRows] | None,
+    ) -> Graph:
         stored.make_room(keep_graph=True)
         kept = stored.kept_graph
         if kept.derived > spare:
@@ -143,7 +157,7 @@ class WholeGraphs:
     def _tell(self, done: int, total: int) -> None:
         if self._progress is None:
             return
-        self._progress(0, 0)
+        self._progress(self.superstep, 0)
         if hasattr(self._progress, "note"):
             self._progress.note(f"{human_bytes(done)} of {human_bytes(total)} read")
 
@@ -186,6 +200,7 @@ class Mover:
         """A run over pages in memory, where it continues."""
         state, stats, feed = state_of(execution, self.stored), execution.stats, execution.feed
         execution.close()
+        self.whole.superstep = stats.superstep
         found = cast(ResumableExecution, self.prepare(feed))
         found.restore(state, replace(stats, read=0, push_read=None, pull_read=None, push_cost=None, pull_cost=None))
         return found
