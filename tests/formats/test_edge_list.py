@@ -196,7 +196,8 @@ def test_gap_lists_have_no_comments_and_dense_ids(read) -> None:  # type: ignore
 def test_gap_lists_refuse_what_they_cannot_hold(tmp_path: Path) -> None:
     path = tmp_path / "g.el"
     for graph, reason in [
-        (Graph.from_edges([0], [1], num_vertices=3), "by the largest id"),
+        (Graph.from_edges([0], [1], num_vertices=3), "beyond the largest id that has an edge, 1"),
+        (Graph.from_edges([], [], num_vertices=3), "has no edge"),
         (Graph.from_edges(["a"], ["b"]), "labels"),
         (Graph.from_edges([0], [1], directed=False), "undirected"),
         (Graph.from_edges([0], [1], [2]), "weights"),
@@ -207,3 +208,5 @@ def test_gap_lists_refuse_what_they_cannot_hold(tmp_path: Path) -> None:
     Graph.from_edges([0], [1], [2], directed=False).write(path, allow_loss=True)
     assert path.read_text() == "0 1\n1 0\n"
     assert dr.read(path, directed=False, symmetrize=False).num_edges == 1
+    Graph.from_edges([0, 3], [1, 2], num_vertices=6).write(path, allow_loss=True)
+    assert dr.read(path) == Graph.from_edges([0, 3], [1, 2])

@@ -291,13 +291,16 @@ def _write_gap(
     title = "GAP .wel" if weighted else "GAP .el"
     if weighted and graph.weights is None:
         raise UnsupportedFormatError("GAP .wel files hold weights, and the graph has none; write .el", path=path)
-    if graph.num_arcs == 0 or (graph.out_degree[-1] == 0 and int(graph.targets.max()) < graph.num_vertices - 1):
+    if graph.num_arcs == 0:
         raise UnsupportedFormatError(
-            f"{title} files imply the number of vertices by the largest id, and the last vertex of this graph has "
-            "no edge; write another format, such as .txt or .sg",
+            f"{title} files imply the number of vertices by the largest id, and this graph has no edge; "
+            "write another format, such as .txt or .sg",
             path=path,
         )
     losses = ["the labels of the vertices"] if graph.labels is not None else []
+    last = max(int(np.flatnonzero(graph.out_degree)[-1]), int(graph.targets.max()))
+    if last < graph.num_vertices - 1:
+        losses.append(f"vertices beyond the largest id that has an edge, {last} (.txt and .sg do)")
     if not graph.directed:
         losses.append(
             "that the graph is undirected (both directions are written; read it with directed=False, symmetrize=False)"
