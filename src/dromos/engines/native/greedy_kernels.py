@@ -10,6 +10,7 @@ from dromos.jit import inline, kernel
 
 _PATIENCE = 4095  # choices between two checks of the stop flag
 _AHEAD = 16  # choices between the prefetch of an edge and its use
+_BATCH = 256  # arcs whose colors are prefetched at once
 _TAKEN = 255  # more binary digits than any degree has
 
 
@@ -152,15 +153,27 @@ def color(thread, threads, offsets, targets, order, colors, last, stop):
     ``colors`` is -1; ``last[c]`` is the last vertex that had a neighbor of color c: one entry more than degrees, all
     -1.
     """
+    final = order.size - 1
     for i in range(order.size):
         if i & _PATIENCE == 0 and load_relaxed(stop, 0) != 0:
             return
-        v = order[i]
-        for arc in range(offsets[v], offsets[v + 1]):
-            c = colors[targets[arc]]
-            if c >= 0 and targets[arc] != v:
-                last[c] = v
-        c = 0
-        while last[c] == v:
+        prefetch(offsets, np.int64(load(order, min(i + 2 * _AHEAD, final))))
+        prefetch(targets, np.int64(load(offsets, np.int64(load(order, min(i + _AHEAD, final))))))
+        v = np.int64(load(order, i))
+        first, end = np.int64(load(offsets, v)), np.int64(load(offsets, v + 1))
+        while first < end:
+            stopping = min(end, first + _BATCH)
+            # Colors are requested first: a processor that lets no load pass a store whose address is not yet known
+            # would wait for each in turn.
+            for arc in range(first, stopping):
+                prefetch(colors, np.int64(load(targets, arc)))
+            for arc in range(first, stopping):
+                u = np.int64(load(targets, arc))
+                c = np.int64(load(colors, u))
+                if c >= 0 and u != v:
+                    store(last, c, v)
+            first = stopping
+        c = np.int64(0)
+        while load(last, c) == v:
             c += 1
-        colors[v] = c
+        store(colors, v, c)

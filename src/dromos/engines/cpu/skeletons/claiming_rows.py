@@ -29,7 +29,7 @@ from dromos.jit import LINE, inline, published
 
 # ---- everything above is replaced by a program's own hooks
 
-SLACK = 512  # room after a thread's section of the queue for the filter's batch
+SLACK = 512  # room after a thread's section of the queue for the filter's batch, and for who wants a message
 SHORT = 12  # a row up to this length is claimed arc by arc
 BATCH = 256  # arcs filtered at once in a longer row
 THIN = 24  # a frontier up to this size is processed by one thread: a barrier costs more than it saves
@@ -66,14 +66,18 @@ def push_row(S, E, K, u, begin, end, graph, private, tail, contested):
                 store(private, tail, v)
                 tail += 1
     else:
-        # First a filter without branches, with all loads in flight at once; then the claims. The filter keeps arcs, so
-        # that weights are at hand; ids and arcs of a row both fit the queue's type, relative to the row.
+        # First a filter without branches; then the claims. The filter keeps arcs, so that weights are at hand; ids and
+        # arcs of a row both fit the queue's type, relative to the row. Who wants a message is read in a loop of its
+        # own: a processor that lets no load pass a store whose address is not yet known would wait for each in turn.
         while begin < end:
             stop = min(end, begin + BATCH)
+            wanting = tail + BATCH - begin
+            for arc in range(begin, stop):
+                store(private, wanting + arc, np.int64(wants_at(S, K, np.int64(load(targets, arc)))))
             kept = tail
             for arc in range(begin, stop):
                 store(private, kept, arc - begin)
-                kept += np.int64(wants_at(S, K, np.int64(load(targets, arc))))
+                kept += np.int64(load(private, wanting + arc))
             if contested:  # lines come from other cores: request all at once, instead of each when its swap needs it
                 for position in range(tail, kept):
                     prefetch_claim(S, np.int64(load(targets, begin + np.int64(load(private, position)))))

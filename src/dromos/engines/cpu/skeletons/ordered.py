@@ -147,8 +147,12 @@ def relax(
                 )  # fmt: skip
         return end - begin
     first = begin
-    while first < end:  # a filter without branches, with all loads in flight at once; then the arcs that passed
+    while first < end:  # a filter without branches; then the arcs that passed
         last = min(end, first + FILTER)
+        # A processor that lets no load pass a store whose address is not yet known would wait for each value in turn:
+        # where the filter writes depends on the values before. So all are requested first.
+        for arc in range(first, last):
+            prefetch(S[PRIORITY], np.int64(load(targets, arc)))
         count = np.int64(0)
         for arc in range(first, last):
             v = np.int64(load(targets, arc))
