@@ -31,7 +31,9 @@ __all__ = ["KEY", "run"]
 
 KEY = ("graph", "algorithm", "memory")
 _FOLDER = Path(__file__).parent / "graphs"
+# Calls that are counted, after one that is not: at least so many, and for so long.
 _REPEATS = 2
+_SECONDS = 2.0
 
 CALLS: dict[str, Callable[..., dr.Result]] = {
     "bfs": lambda graph, source, **how: dr.bfs(graph, source, **how),
@@ -94,20 +96,19 @@ def _prepare(name: str, small: Path, setting: Callable[[], AbstractContextManage
 def _on_disk(name: str, small: Path, file: Path, memory: str) -> tuple[float, float, int, str, int]:
     _prepare(name, small, nullcontext)
     _prepare(name, small, over_pages)
-    graph, times = dr.open(file), []
+    graph = dr.open(file)
     source = source_of(graph)
     Path("/proc/self/clear_refs").write_text("5")
     before = status_bytes("VmRSS")
-    calls = 0
-    while calls < _REPEATS + 1:  # after those that read: one that is not counted, as in memory
-        start = time.perf_counter()
-        result = CALLS[name](graph, source, memory=memory, device="cpu")
-        times.append(time.perf_counter() - start)
-        if len(times) == 1:
-            read, device = result.trace.read, result.device
-        calls += not result.trace.read
+    start = time.perf_counter()
+    result = CALLS[name](graph, source, memory=memory, device="cpu")
+    first, read, device = time.perf_counter() - start, result.trace.read, result.device
+    while result.trace.read:
         del result
-    return times[0], min(times[-_REPEATS:]), read, device, status_bytes("VmHWM") - before
+        result = CALLS[name](graph, source, memory=memory, device="cpu")
+    del result
+    later = _least(lambda: CALLS[name](graph, source, memory=memory, device="cpu"))
+    return first, later, read, device, status_bytes("VmHWM") - before
 
 
 def _over_pages(name: str, small: Path, file: Path, memory: str) -> float:
@@ -121,10 +122,18 @@ def _over_pages(name: str, small: Path, file: Path, memory: str) -> float:
 
 def _in_memory(name: str, small: Path, file: Path) -> float:
     _prepare(name, small, nullcontext)
-    graph, best = dr.read(file, mmap=False), float("inf")
+    graph = dr.read(file, mmap=False)
     source = source_of(graph)
-    for number in range(_REPEATS + 1):
+    return _least(lambda: CALLS[name](graph, source, device="cpu"))
+
+
+def _least(call: Callable[[], dr.Result]) -> float:
+    """The least time of a call, of several."""
+    call()
+    begin, times = time.perf_counter(), list[float]()
+    while len(times) < _REPEATS or time.perf_counter() - begin < _SECONDS:
         start = time.perf_counter()
-        CALLS[name](graph, source, device="cpu")
-        best = min(best, time.perf_counter() - start) if number else best
-    return best
+        result = call()
+        times.append(time.perf_counter() - start)
+        del result
+    return min(times)
