@@ -25,7 +25,7 @@ __all__ = ["main"]
 GRAPHS = ("kron20", "urand20", "grid1000")
 WORKS = (
     "bfs", "bfs by pushes", "sssp", "pagerank, 10 iterations", "components", "core numbers", "betweenness", "triangles",
-    "distances, 64 sources",
+    "distances, 64 sources", "coloring",
 )  # fmt: skip
 _SOURCES = 4
 
@@ -126,6 +126,7 @@ class _Worker:
             "betweenness": [lambda: dr.betweenness(made, sources=sources, **how)],
             "triangles": [lambda: dr.triangles(made, **how)],
             "distances, 64 sources": [lambda: dr.distances(made, many, **how)],
+            "coloring": [lambda: dr.coloring(made, **how)],
         }
 
     def times(self, work: str) -> list[float]:

@@ -438,14 +438,16 @@ def test_threads_read_a_graph_once_while_others_release_it(tmp_path: Path) -> No
     expected = dr.bfs(graph, SOURCE, device="cpu").level
     section = file.header.section("targets")
     assert section is not None
-    begin, read, errors, over = threading.Barrier(4), list[int](), list[BaseException](), threading.Event()
+    begin, over = threading.Barrier(4), threading.Event()
+    read, released, errors = list[int](), list[int](), list[BaseException]()
 
-    def search() -> None:
+    def search(calls: int) -> None:
         try:
             begin.wait()
-            found = dr.bfs(file, SOURCE, memory=ENOUGH, device="cpu", threads=1)
-            read.append(found.trace.read)
-            np.testing.assert_array_equal(found.level, expected)
+            for _ in range(calls):
+                found = dr.bfs(file, SOURCE, memory=ENOUGH, device="cpu", threads=1)
+                read.append(found.trace.read)
+                np.testing.assert_array_equal(found.level, expected)
         except BaseException as error:
             errors.append(error)
 
@@ -453,14 +455,15 @@ def test_threads_read_a_graph_once_while_others_release_it(tmp_path: Path) -> No
         try:
             while not over.is_set():
                 file.make_room()
-                dr.degree_distribution(file)
+                released.append(1)
         except BaseException as error:
             errors.append(error)
 
-    for others in (0, 1):  # at first nobody releases the graph
+    for others, calls in ((0, 1), (1, 20)):  # at first nobody releases the graph
         read.clear()
+        over.clear()
         file.make_room()
-        team = [threading.Thread(target=search) for _ in range(4)]
+        team = [threading.Thread(target=search, args=(calls,)) for _ in range(4)]
         releasing = [threading.Thread(target=release) for _ in range(others)]
         for thread in team + releasing:
             thread.start()
@@ -470,6 +473,7 @@ def test_threads_read_a_graph_once_while_others_release_it(tmp_path: Path) -> No
         for thread in releasing:
             thread.join()
         assert not errors
+        assert bool(released) == bool(others)
         assert others or sorted(read) == [0, 0, 0, section.nbytes]
 
 
