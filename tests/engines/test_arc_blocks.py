@@ -9,7 +9,6 @@ import dromos as dr
 import dromos.program as pr
 from dromos.algorithms.pagerank import pagerank_program
 from dromos.engines.cpu import CpuEngine, arc_blocks
-from dromos.engines.cpu import offers as offers_module
 from dromos.engines.cpu.execution import CpuExecution
 from dromos.engines.cpu.skeletons import constants
 from dromos.engines.cpu.source_order import BY_ID, better_order
@@ -17,6 +16,7 @@ from dromos.engines.cpu.topology import HUB_LENGTH, Hubs
 from dromos.errors import InvalidArgumentError
 from dromos.graph import Graph, generators
 from dromos.plan import Path
+from dromos.runner.loop import iterate
 from tests.stream.sorting import put_hubs_first
 
 (SPAN,), (FOLD,) = constants("block_tiles", "SPAN"), constants("common", "FOLD")
@@ -202,8 +202,24 @@ def test_small_graphs_and_short_runs_go_by_rows(graph: Graph, in_blocks: list[in
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(arc_blocks, name, 1 << 40)
             assert not arc_blocks.is_worth_blocks(offsets, sources, 8)
-    dr.run(Gossip(), graph, device="cpu", threads=2, path=str(PULL), max_iter=offers_module._BLOCKS_FROM)
+    dr.run(Gossip(), graph, device="cpu", threads=2, path=str(PULL), max_iter=arc_blocks.LEAST_PULLS - 1)
     assert not in_blocks
+    dr.run(Gossip(), graph, device="cpu", threads=2, path=str(PULL), max_iter=arc_blocks.LEAST_PULLS)
+    assert in_blocks
+
+
+@pytest.mark.usefixtures("hubs_first")
+def test_digits_do_not_depend_on_how_many_supersteps_run_in_one_call(graph: Graph, in_blocks: list[int]) -> None:
+    """Not in a short run along rows, nor in one that sorts, whether or not somebody watches it."""
+    for steps in (arc_blocks.LEAST_PULLS - 1, arc_blocks.LEAST_PULLS + 1):
+        found = []
+        for every in (None, 1, 2):
+            execution = CpuEngine(threads=2).prepare(pagerank_program()(alpha=0.85, tolerance=0.0), graph)
+            watch = None if every is None else lambda execution, stats: None
+            iterate(execution, PULL, max_iter=steps, watch=watch, every=every or 1)
+            found.append(execution.state["rank"].tobytes())
+        assert found[1:] == found[:-1]
+    assert in_blocks
 
 
 def test_blocks_may_be_forbidden(graph: Graph, in_blocks: list[int], monkeypatch: pytest.MonkeyPatch) -> None:

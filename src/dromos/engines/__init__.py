@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from dromos.program import Analysis, GraphTypes, Program, ProgramIR
 __all__ = [
     "Engine",
     "Execution",
+    "ExpectingExecution",
     "GraphLike",
     "GraphShape",
     "LeftToHostError",
@@ -108,6 +109,17 @@ class Execution(Protocol):
 
     def result(self) -> Mapping[str, Array]:
         """The fields (and edge fields) as arrays on the host that belong to the caller."""
+
+
+@runtime_checkable
+class ExpectingExecution(Protocol):
+    """An execution that prepares for the length of a run."""
+
+    def expect(self, supersteps: int | None) -> None:
+        """Be told before the first step how many supersteps the run has at most; None: any number.
+
+        It depends on the run alone, not on how many supersteps a caller asks for at a time.
+        """
 
 
 class SwitchingExecution(Execution, Protocol):

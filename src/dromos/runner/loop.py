@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 from dromos.dtypes import Array
-from dromos.engines import Engine, Execution, GraphLike, SwitchingExecution, graph_types
+from dromos.engines import Engine, Execution, ExpectingExecution, GraphLike, SwitchingExecution, graph_types
 from dromos.errors import InvalidArgumentError
 from dromos.graph.summary import human_bytes
 from dromos.plan import Decision, History, Path, Row, Stats, choose, require_legal
@@ -70,6 +70,8 @@ def iterate(
         caps = replace(caps, whole="")  # a run in one step cannot be saved midway
     fixed = None if path is None else Decision(path, "fixed by the caller", horizon=None)
     watched = progress is not None or watch is not None
+    if isinstance(execution, ExpectingExecution):
+        execution.expect(max_iter)
     while not is_over(stats, max_iter):
         decision = choose(stats, history, caps) if fixed is None else fixed
         horizon = decision.horizon

@@ -32,18 +32,21 @@ import numpy as np
 
 from dromos.dtypes import Array, read_only
 from dromos.engines.cpu.memory import huge_zeros
-from dromos.engines.cpu.row_numbers import RowNumbers, rows_by_arcs, rows_by_id
+from dromos.engines.cpu.row_numbers import rows_by_arcs, rows_by_id
 from dromos.engines.cpu.skeletons import constants
-from dromos.engines.cpu.source_order import BY_ID, SEGMENT, SourceOrder, better_order, place_sources, tiles_of_sources
+from dromos.engines.cpu.source_order import BY_ID, SEGMENT, SourceOrder, better_order, tiles_of_sources
 from dromos.engines.cpu.topology import HUB_LENGTH, Hubs
 from dromos.errors import InvalidArgumentError
 from dromos.identity_cache import IdentityCache
 from dromos.parallel import run_team
 
 __all__ = [
+    "BLOCKS_FROM",
     "BLOCKS_VARIABLE",
     "LEAST_ARCS",
+    "LEAST_PULLS",
     "MOST_ROWS",
+    "SORTING_BYTES",
     "ArcBlocks",
     "arc_blocks",
     "blocks_on_any_graph",
@@ -59,6 +62,9 @@ _SPAN, _FOLD = *constants("block_tiles", "SPAN"), *constants("common", "FOLD")
 MOST_ROWS: Final = 1 << (32 - _SPAN)
 """The most rows of a block: a word holds a row's number in its block and a source's number in its tile."""
 _PER_THREAD: Final = 4  # least number of blocks per thread
+_TOGETHER: Final = 2  # blocks per thread that are sorted at a time
+SORTING_BYTES: Final = 8
+"""Bytes per arc while arcs are sorted, beside what they are sorted into: half of them if tiles are by id."""
 LEAST_VALUES = 4 << 20
 """Least size in bytes of the gathered values; a core's private cache holds less, or the greater part of it."""
 LEAST_ARCS = 1 << 12
@@ -67,7 +73,12 @@ LEAST_DEGREE = 8
 """Least average degree: sorted or not, short rows cost as much for their vertices as for their arcs."""
 LONGEST_ROW = 256
 """A row with more than one in so many of all arcs is split: a row of a block belongs to one thread."""
-_SHARE: Final = 16  # arcs in blocks take at most this fraction (one in so many) of the machine's memory
+_SHARE: Final = 8  # arcs in blocks take at most this fraction (one in so many) of the machine's memory
+BLOCKS_FROM: Final = 1
+"""The first superstep along arcs in blocks in a run of unknown length: a single superstep goes along rows."""
+LEAST_PULLS: Final = 4
+"""The least possible supersteps of a run that sorts: on two cores sorting takes as long as two or three pulls by rows.
+On a machine with many cores and large caches it takes longer in pulls, but little time."""
 _kept = IdentityCache()
 _any_graph = False
 
@@ -188,7 +199,7 @@ def _made(out_offsets: Array, offsets: Array, sources: Array, threads: int) -> A
     firsts = _first_rows(_without(offsets, hubs), threads, numbered=order is not BY_ID)
     return sort_arcs(
         offsets, sources, len(offsets) - 1, firsts, hubs, threads,
-        longest=longest, order=order, numbered=order is not BY_ID,
+        longest=longest, order=order, numbered=order is not BY_ID, together=_TOGETHER * threads,
     )  # fmt: skip
 
 
@@ -207,80 +218,117 @@ def sort_arcs(
     together: int | None = None,
     after: Callable[[int], None] | None = None,
     new: Callable[[int, Any], Array] = huge_zeros,
+    scratch: Callable[[int, Any], Array] = huge_zeros,
 ) -> ArcBlocks:
     """Sort the arcs of rows into the blocks that begin at ``firsts``, without rows of more than ``longest`` arcs.
 
     ``numbered``: rows of a block are numbered by how many arcs they have. ``in_place``: ``sources`` may be overwritten.
-    ``together`` is the number of blocks sorted at a time. ``after(row)`` is called when all rows before ``row`` are
-    sorted: their arcs are not read again, and may be released. ``new(count, dtype)`` allocates the arrays that grow
-    with the arcs.
+    ``together`` is the number of blocks sorted at a time, by default all; :data:`SORTING_BYTES` are taken for each of
+    their arcs meanwhile. ``after(row)`` is called when all rows before ``row`` are sorted: their arcs are not read
+    again, and may be released. ``new(count, dtype)`` allocates the arrays that grow with the arcs, and ``scratch`` what
+    is needed only meanwhile.
     """
-    from dromos.engines.cpu import arc_block_kernels as kernels
-
     tiles, blocks = tiles_of_sources(order.count or num_sources), len(firsts) - 1
-    counts, cursor = [np.zeros(blocks * tiles + 1, np.int64) for _ in range(3)], np.zeros(1, np.int64)
     number = rows_by_arcs if numbered else rows_by_id
     numbers = number(offsets, firsts, longest, threads, new)
-    groups = _Groups(
-        offsets, sources, firsts, longest, numbers, order, tiles, threads, together or max(blocks, 1), in_place=in_place
+    together = together or max(blocks, 1)
+    sorter = _Sorter(
+        offsets, sources, firsts, longest, numbers.places, order, tiles, threads, together, scratch, in_place=in_place
     )
-    shape = tiles, np.uint32(_SPAN), SEGMENT
-    for first, _, *arcs in groups:
-        cursor[0] = 0
-        own = (column[first * tiles :] for column in counts)
-        run_team(kernels.count_arcs, *arcs, *shape, *own, cursor, threads=threads)
-    starts = [np.cumsum(column) for column in counts]
-    in_words, in_segments, segments = (int(column[-1]) for column in starts)
-    words, rows, ends = new(in_words, np.uint32), new(segments, np.uint32), new(segments, np.uint32)
-    long_sources = new(in_segments, np.uint16)
-    places = [column.copy() for column in starts]
-    for first, last, *arcs in groups:
-        cursor[0] = 0
-        own = (column[first * tiles :] for column in places)
-        run_team(kernels.fill_arcs, *arcs, *shape, *own, words, long_sources, rows, ends, cursor, threads=threads)
+    columns = _Columns(blocks * tiles, len(sources) if together < blocks else None, new)
+    for first in range(0, blocks, together):
+        last = min(first + together, blocks)
+        sorter.sort(first, last, columns)
         if after is not None:
             after(int(firsts[last]))
-    columns = map(read_only, (*starts, words, long_sources, rows, ends))
-    return ArcBlocks(threads, longest, hubs, firsts, numbers.counts, numbers.places, order, tiles, *columns)
+    return ArcBlocks(threads, longest, hubs, firsts, numbers.counts, numbers.places, order, tiles, *columns.arrays())
 
 
-class _Groups:
-    """Blocks that are sorted together: the first and the last, their rows as kernel arguments, and the row numbers.
+class _Columns:
+    """The words and segments of all tiles, as they are appended.
 
-    If sources are not in tiles by id and not put ``in_place``, the arcs of one group are held twice.
+    If they come in several parts, their total size is not known before the last one. So ``most`` arcs can be held, and
+    memory that is not written is never allocated by the system.
     """
 
-    def __init__(
-        self, offsets: Array, sources: Array, firsts: Array, longest: int, numbers: RowNumbers, order: SourceOrder,
-        tiles: int, threads: int, together: int, *, in_place: bool,
-    ) -> None:  # fmt: skip
-        self._rows, self._firsts, self._longest, self._together = (offsets, sources), firsts, longest, together
-        self._numbers, self._order, self._tiles, self._threads = numbers, order, tiles, threads
-        self._in_place = in_place
-        self._placed = -1, sources[:0]  # the first block of the last group, and its arcs
+    def __init__(self, bins: int, most: int | None, new: Callable[[int, Any], Array]) -> None:
+        self.starts = [np.zeros(bins + 1, np.int64) for _ in range(3)]
+        self._new, self._used = new, [0, 0, 0]
+        self._columns: list[Array] = []
+        if most is not None:
+            self._allocate(most, most, most // SEGMENT)
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        offsets, sources = self._rows
-        blocks = len(self._firsts) - 1
-        for first in range(0, blocks, self._together):
-            last = min(first + self._together, blocks)
-            low, high = int(self._firsts[first]), int(self._firsts[last])
-            counts, listed = self._numbers.counts[first:last], read_only(self._numbers.listed[low:high])
-            if self._order is BY_ID:
-                assert not len(listed)
-                given = read_only(offsets), read_only(sources), self._longest, self._firsts[first : last + 1]
-                yield first, last, *given, counts, listed
-                continue
-            own = offsets[low : high + 1] - offsets[low]
-            if self._placed[0] != first:
-                self._placed = -1, sources[:0]  # release its memory first
-                arcs = sources[int(offsets[low]) : int(offsets[high])]
-                into = arcs if self._in_place else huge_zeros(len(arcs), np.uint32)
-                place_sources(self._order, own, arcs, into, self._longest, self._tiles, self._threads)
-                self._placed = first, into
-            firsts = self._firsts[first : last + 1] - low
-            rows = read_only(own), read_only(self._placed[1]), self._longest, read_only(firsts), counts, listed
-            yield first, last, *rows
+    def _allocate(self, words: int, in_segments: int, segments: int) -> None:
+        shapes = (words, np.uint32), (segments, np.uint32), (segments, np.uint32), (in_segments, np.uint16)
+        self._columns = [self._new(*shape) for shape in shapes]
+
+    def append(self, first: int, counts: list[Array]) -> tuple[list[Array], tuple[Array, ...]]:
+        """Make room for tiles from ``first`` on; return where each of them begins, and the columns."""
+        own = [np.cumsum(column) + used for column, used in zip(counts, self._used, strict=True)]
+        self._used = [int(column[-1]) for column in own]
+        for starts, column in zip(self.starts, own, strict=True):
+            starts[first : first + len(column)] = column
+        if not self._columns:
+            self._allocate(*self._used)
+        words, rows, ends, long_sources = self._columns
+        return own, (words, long_sources, rows, ends)
+
+    def arrays(self) -> tuple[Array, ...]:
+        """The starts of tiles, words, the sources in segments, and the rows and ends of segments."""
+        if not self._columns:
+            self._allocate(*self._used)
+        words, in_segments, segments = self._used
+        rows, ends = (column[:segments] for column in self._columns[1:3])
+        columns = self._columns[0][:words], self._columns[3][:in_segments], rows, ends
+        return tuple(map(read_only, (*self.starts, *columns)))
+
+
+class _Sorter:
+    """Sorts the arcs of some blocks at a time."""
+
+    def __init__(
+        self, offsets: Array, sources: Array, firsts: Array, longest: int, numbers: Array, order: SourceOrder,
+        tiles: int, threads: int, together: int, scratch: Callable[[int, Any], Array], *, in_place: bool,
+    ) -> None:  # fmt: skip
+        self._offsets, self._sources, self._firsts, self._longest = read_only(offsets), sources, firsts, longest
+        self._numbers, self._order, self._tiles, self._threads = read_only(numbers), order, tiles, threads
+        begins = offsets[firsts[:-1:together]].astype(np.int64)
+        most = int(np.diff(begins, append=int(offsets[firsts[-1]])).max(initial=0))
+        self._bins = scratch(most, np.uint32)
+        self._places = None if order is BY_ID or in_place else scratch(most, np.uint32)
+
+    def sort(self, first: int, last: int, columns: _Columns) -> None:
+        """Append the words and segments of the blocks ``first..last`` to ``columns``."""
+        from dromos.engines.cpu import arc_block_kernels as kernels
+
+        low, high = (int(self._offsets[row]) for row in (self._firsts[first], self._firsts[last]))
+        tiles, span = self._tiles, np.uint32(_SPAN)
+        sources = self._placed(low, high)
+        rows = self._offsets, np.int64(low), sources, self._longest, read_only(self._firsts[first : last + 1])
+        counts = np.zeros((last - first) * tiles + 1, np.int64)
+        self._run(kernels.count_arcs, *rows, tiles, span, counts)
+        starts = np.cumsum(counts)
+        binned = self._bins[: int(starts[-1])]
+        self._run(kernels.fill_bins, *rows, self._numbers, tiles, span, starts.copy(), binned)
+        bins = read_only(binned), read_only(starts), span, SEGMENT
+        found = [np.zeros_like(counts) for _ in range(3)]
+        self._run(kernels.count_segments, *bins, *found)
+        own, into = columns.append(first * tiles, found)
+        self._run(kernels.split_bins, *bins, *map(read_only, own), *into)
+
+    def _placed(self, low: int, high: int) -> Array:
+        """The places of the sources of these arcs."""
+        from dromos.engines.cpu import arc_block_kernels as kernels
+
+        arcs = self._sources[low:high]
+        if self._order is BY_ID:
+            return read_only(arcs)
+        into = arcs if self._places is None else self._places[: high - low]
+        self._run(kernels.look_up_places, read_only(arcs), self._order.places, into)
+        return read_only(into)
+
+    def _run(self, kernel: Any, *args: Any) -> None:
+        run_team(kernel, *args, np.zeros(1, np.int64), threads=self._threads)
 
 
 def _without(offsets: Array, hubs: Hubs) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -13,6 +14,7 @@ from dromos.codegen.facts import is_always_active
 from dromos.compiling import Stopwatch
 from dromos.dtypes import Array
 from dromos.engines import GraphLike, caps_for, check_params, graph_types, types_read
+from dromos.engines.cpu.arc_blocks import BLOCKS_FROM, LEAST_PULLS
 from dromos.engines.cpu.claims import Claims
 from dromos.engines.cpu.costs import planning
 from dromos.engines.cpu.frontier import Frontier
@@ -82,6 +84,8 @@ class CpuExecution:
         self._sums = tuple(np.empty(places, self.typed.reduction_type(r.name)) for r in self.ir.reductions)
         self._reductions: tuple[Any, ...] = tuple(self.typed.reduction_type(r.name).type(0) for r in self.ir.reductions)
         self.superstep = 0
+        self.blocks_from = float(BLOCKS_FROM)
+        """The first superstep that may go along arcs in blocks."""
         self.claims: Claims | None = None
         self._start()
 
@@ -126,6 +130,10 @@ class CpuExecution:
     def resume_at(self, stats: Stats, reductions: tuple[Any, ...]) -> None:
         """Continue after ``stats.superstep`` supersteps, whose fields and frontier are in place."""
         self.superstep, self.stats, self._reductions = stats.superstep, stats, reductions
+
+    def expect(self, supersteps: int | None) -> None:
+        """See :class:`dromos.engines.ExpectingExecution`: arcs are sorted at once, or not at all in a short run."""
+        self.blocks_from = 0 if supersteps is None or supersteps >= LEAST_PULLS else math.inf
 
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """Run a superstep on ``path``, or up to ``horizon`` of them if they can run in one call."""

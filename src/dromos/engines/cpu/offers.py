@@ -26,8 +26,6 @@ _STEPS, _SHARES = constants("offering", "STEPS", "SHARES")
 _ARCS_AT_ONCE, _MOST_AT_ONCE = 1 << 28, 64
 SPARE_PLACES: Final = _SHARES + 2
 """Places for reductions after those of blocks and hubs."""
-_BLOCKS_FROM: Final = 1
-"""The first superstep along arcs in blocks: sorting them takes about as long as one superstep."""
 
 
 class Offers:
@@ -66,9 +64,9 @@ class Offers:
         at_once = self._at_once if self._early and not in_place else 1
         at_once = at_once if horizon is None else min(at_once, horizon)
         fresh = self._made_for != run.superstep
-        in_blocks = self._takes_blocks and run.superstep >= _BLOCKS_FROM and not in_place
-        if self._takes_blocks and run.superstep < _BLOCKS_FROM:
-            at_once = min(at_once, _BLOCKS_FROM - run.superstep)
+        in_blocks = run.superstep >= run.blocks_from and not in_place and self._takes_blocks
+        if run.superstep < run.blocks_from and at_once > 1 and self._takes_blocks:
+            at_once = int(min(at_once, run.blocks_from - run.superstep))
         times, sums = np.empty(at_once + 1, dtype=np.int64), run.unfilled_sums()
         if in_blocks:
             self._pull_blocks(fresh, counters, report, sums, at_once, times)

@@ -30,8 +30,6 @@ class RowNumbers:
     """How many rows of each block are numbered."""
     places: Array
     """The number of each row; one past the last number of the block if it has none. Empty: by id."""
-    listed: Array
-    """From a block's first index on, its rows by number, relative to its first row. Empty: by id."""
 
 
 def rows_by_id(
@@ -42,7 +40,7 @@ def rows_by_id(
     >>> rows_by_id(np.array([0, 1, 1, 4]), np.array([0, 3]), 9, 1, np.zeros).counts.tolist()
     [3]
     """
-    return RowNumbers(read_only(np.diff(firsts)), _NONE, _NONE)
+    return RowNumbers(read_only(np.diff(firsts)), _NONE)
 
 
 def rows_by_arcs(
@@ -54,16 +52,16 @@ def rows_by_arcs(
     last one ends; ``new(count, dtype)`` allocates the places.
 
     >>> numbers = rows_by_arcs(np.array([0, 1, 1, 4], np.uint32), np.array([0, 3]), 9, 1, np.zeros)
-    >>> numbers.counts.tolist(), numbers.places.tolist(), numbers.listed.tolist()[:2]
-    ([2], [1, 2, 0], [2, 0])
+    >>> numbers.counts.tolist(), numbers.places.tolist()
+    ([2], [1, 2, 0])
     """
     from dromos.engines.cpu import source_order_kernels as kernels
 
     rows, counts = int(firsts[-1]), np.zeros(len(firsts) - 1, np.int64)
-    places, listed = new(rows, np.uint32), np.empty(rows, np.uint32)
+    places = new(rows, np.uint32)
     starts, cursor = np.empty(kernels.CLASSES * threads, np.int64), np.zeros(1, np.int64)
     run_team(
-        kernels.number_rows, read_only(offsets), longest, read_only(firsts), places, listed, counts, starts, cursor,
+        kernels.number_rows, read_only(offsets), longest, read_only(firsts), places, counts, starts, cursor,
         threads=threads,
     )  # fmt: skip
-    return RowNumbers(read_only(counts), read_only(places), listed)
+    return RowNumbers(read_only(counts), read_only(places))

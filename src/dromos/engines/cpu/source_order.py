@@ -29,7 +29,6 @@ __all__ = [
     "classes_of",
     "hubs_first",
     "may_gain",
-    "place_sources",
     "tiles_of_sources",
 ]
 
@@ -153,27 +152,3 @@ def better_order(out_offsets: Array, offsets: Array, sources: Array, threads: in
     )  # fmt: skip
     by_id, by_arcs = (found.sum(axis=0) / _SAMPLES).tolist()
     return order if by_arcs - by_id >= LEAST_GAIN else BY_ID
-
-
-def place_sources(
-    order: SourceOrder, offsets: Array, sources: Array, into: Array, longest: int, tiles: int, threads: int
-) -> None:
-    """Write the places of the sources of rows, whose offsets begin with 0; tile by tile if a row has many arcs.
-
-    ``into`` may be the same memory. Rows with more than ``longest`` arcs are left out. Rows of many thousands of arcs
-    are sorted tile by tile within pieces.
-
-    >>> offsets, sources = np.array([0, 1, 1, 9, 10], np.uint32), np.array([3, 0, 2], np.uint32)
-    >>> order = hubs_first(offsets, classes_of(offsets, 1))
-    >>> place_sources(order, np.array([0, 1, 3], np.uint32), sources, sources, 9, 1, 1)
-    >>> sources.tolist()
-    [2, 1, 0]
-    """
-    from dromos.engines.cpu import source_order_kernels as kernels
-
-    cursor = np.zeros(1, np.int64)
-    piece, starts = np.empty(kernels.PIECE * threads, np.uint32), np.zeros(tiles * threads, np.int64)
-    run_team(
-        kernels.place_sources, read_only(offsets), read_only(sources), order.places, longest, np.uint32(_SPAN), SEGMENT,
-        into, piece, starts, cursor, threads=threads,
-    )  # fmt: skip

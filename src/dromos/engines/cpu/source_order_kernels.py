@@ -8,8 +8,6 @@ import numpy as np
 from dromos.intrinsics import atomic_add, load, store
 from dromos.jit import inline, kernel
 
-ROWS = 64  # that a thread takes at a time
-PIECE = 1 << 14  # arcs of a row that are sorted together
 CLASSES = 256  # of degrees
 
 
@@ -54,8 +52,8 @@ def _class_of_row(offsets, row, longest):
 
 
 @kernel
-def number_rows(thread, threads, offsets, longest, firsts, places, listed, counts, starts, cursor):
-    """Number the rows of each block by class, and list the row of each number; see ``row_numbers``.
+def number_rows(thread, threads, offsets, longest, firsts, places, counts, starts, cursor):
+    """Number the rows of each block by class; see ``row_numbers``.
 
     ``starts`` has ``CLASSES`` entries for each thread.
     """
@@ -82,7 +80,6 @@ def number_rows(thread, threads, offsets, longest, firsts, places, listed, count
             if kind > 0:
                 number = load(starts, mine + kind)
                 store(starts, mine + kind, number + 1)
-                store(listed, first + number, np.uint32(row - first))
             store(places, row, np.uint32(number))
 
 
@@ -108,56 +105,3 @@ def count_in_segments(thread, threads, offsets, sources, places, picked, rows, s
             by_place += 1 if load(places, source) >> span == place else 0
         mine[0] += 1 if by_id >= long else 0
         mine[1] += 1 if by_place >= long else 0
-
-
-@inline
-def _place_piece(sources, places, begin, end, span, placed, piece, own, starts, tiles, mine):
-    """Write the places of some arcs tile by tile: count those of each tile, find where tiles begin, and write them.
-
-    Places are looked up in a separate loop, so that a core has many such reads in flight.
-    """
-    for arc in range(begin, end):
-        store(piece, own + arc - begin, load(places, load(sources, arc)))
-    for at in range(own, own + end - begin):
-        tile = mine + np.int64(load(piece, at) >> span)
-        store(starts, tile, load(starts, tile) + 1)
-    start = begin
-    for tile in range(mine, mine + tiles):
-        count = load(starts, tile)
-        store(starts, tile, start)
-        start += count
-    for at in range(own, own + end - begin):
-        place = load(piece, at)
-        tile = mine + np.int64(place >> span)
-        store(placed, load(starts, tile), place)
-        store(starts, tile, load(starts, tile) + 1)
-    for tile in range(mine, mine + tiles):
-        store(starts, tile, 0)
-
-
-@kernel
-def place_sources(thread, threads, offsets, sources, places, longest, span, long, placed, piece, starts, cursor):
-    """Write the places of the sources of rows; tile by tile if a row has ``long`` arcs or more.
-
-    ``placed`` may be the memory of ``sources``. Rows with more than ``longest`` arcs are left out. Each thread has its
-    own room in ``piece``, for arcs that are sorted together, and in ``starts``, which has a zero for each tile before
-    and after the call.
-    """
-    rows, tiles = offsets.size - 1, starts.size // threads
-    while True:
-        first = atomic_add(cursor, 0, ROWS)
-        if first >= rows:
-            break
-        for row in range(first, min(first + ROWS, rows)):
-            begin, end = np.int64(load(offsets, row)), np.int64(load(offsets, row + 1))
-            if end - begin > longest:
-                continue
-            if end - begin < long:
-                for arc in range(begin, end):
-                    store(placed, arc, load(places, load(sources, arc)))
-                continue
-            for at in range(begin, end, PIECE):
-                _place_piece(
-                    sources, places, at, min(at + PIECE, end), span, placed, piece, thread * PIECE, starts, tiles,
-                    thread * tiles,
-                )  # fmt: skip

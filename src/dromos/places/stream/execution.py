@@ -69,10 +69,13 @@ class StreamExecution(PlacedExecution):
         self.feed.forget_rows()  # they may be from a later superstep
         self.stats = self._with_bytes(stats, 0)
 
+    def expect(self, supersteps: int | None) -> None:
+        """See :class:`dromos.engines.ExpectingExecution`."""
+        self.feed.expect(supersteps)
+
     def step(self, path: Path, horizon: int | None = 1) -> Stats:
         """One superstep on ``path``; the stats have the bytes that it read, and those that the next one would read."""
         before, self._before = self.feed.pager.bytes_read, self.feed.seconds_by_part()
-        self.feed.expect(horizon)
         stats = super().step(path, horizon)
         if path not in self._compiled:
             self._compiled.add(path)

@@ -82,7 +82,7 @@ class PageFeed:
         self._kept = KeptRows(part, self._rows, self._offsets)
 
     def expect(self, supersteps: int | None) -> None:
-        """Set the most supersteps that there may be, including the next one; None: any number."""
+        """Set before the first superstep how many there are at most; None: any number."""
         if self._sorted is not None:
             self._sorted.expect(supersteps)
 

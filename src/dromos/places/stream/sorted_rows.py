@@ -13,6 +13,7 @@ supersteps to repay it. There are three cases:
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import Final
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.engines.cpu.arc_blocks import MOST_ROWS, may_be_worth_blocks
+from dromos.engines.cpu.arc_blocks import LEAST_PULLS, MOST_ROWS, may_be_worth_blocks
 from dromos.engines.cpu.sorted_slice import LEAST_PER_ROW, SortedSlice, sort_rows
 from dromos.engines.cpu.source_order import BY_ID, SourceOrder, better_order, classes_of, may_gain, tiles_of_sources
 from dromos.graph.slices import GraphSlice
@@ -34,21 +35,19 @@ from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.scratch_file import ScratchFile, open_scratch
 from dromos.places.stream.spilled_rows import SpilledRows
 
-__all__ = ["LEAST_SHARE", "LEAST_SPILLED", "PAYS_FROM", "SORTING_PULL", "SortedRows", "window_bytes"]
+__all__ = ["LEAST_SHARE", "LEAST_SPILLED", "SORTING_PULL", "SortedRows", "window_bytes"]
 
 _log = logging.getLogger(__name__)
 
 _PIECE: Final = 1 << 20  # rows whose lengths are read together
-PAYS_FROM: Final = 10
-"""The least possible supersteps of a run: sorting costs as much as some pulls gain, so short runs do without."""
-SORTING_PULL: Final = 4  # where supersteps are requested one by one
+SORTING_PULL: Final = 4  # in a run of which nothing is known
 LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer gains little compared with the time of reading
 LEAST_SPILLED = 1 << 12  # arcs of a tile of a block, on average
 _ARC_BYTES: Final = 4
-# Memory for sorting, in windows: one of pages and one sorted and written; then as many of the latter as fit, at least
-# two. Three where hubs come first, and half a window more where tiles are by id: arcs in blocks take fewer bytes.
-_WINDOWS: Final = 2.5
-_WINDOWS_IN_ORDER: Final = 2 + 2 / LEAST_PER_ROW  # with numbers of rows
+# Memory for sorting, in windows: one of pages, one for sorting, and one sorted and written; then as many of the last as
+# fit, at least two.
+_WINDOWS: Final = 3.0
+_WINDOWS_IN_ORDER: Final = 3 + 2 / LEAST_PER_ROW  # with numbers of rows
 PLACE_BYTES = 4  # per vertex: its position in that order
 _MOST_BYTES: Final = 64 << 20  # of a window
 
@@ -69,7 +68,8 @@ class SortedRows:
     ) -> None:
         self._num_vertices, self._value_bytes, self._threads = num_vertices, value_bytes, threads
         self._out_offsets, self._folder = out_offsets, folder
-        self._pulls, self._most, self._sorted = 0, 1, False
+        self._pulls, self._sorted = 0, False
+        self._most: float | None = None  # supersteps of the run
         self.piece: SortedSlice | None = None
         """The first rows, once they are sorted in memory."""
         self.spilled: SpilledRows | None = None
@@ -78,9 +78,9 @@ class SortedRows:
         self._room: Room | None = None  # the pager's original room, while rows are in a file
 
     def expect(self, supersteps: int | None) -> None:
-        """Set before the first pull the most supersteps that there may be; None: any number."""
+        """Set before the first pull how many supersteps there are at most; None: any number."""
         if not self._pulls:
-            self._most = PAYS_FROM if supersteps is None else supersteps
+            self._most = math.inf if supersteps is None else supersteps
 
     def slices(self, pager: Pager, rows: PagedRows, offsets: Array) -> Iterator[GraphSlice]:
         """The slices of one pull."""
@@ -107,10 +107,10 @@ class SortedRows:
     def _is_time_to_sort(self, pager: Pager, rows: PagedRows) -> bool:
         if self._sorted or rows.targets.itemsize != 4:
             return False
-        if self._most < PAYS_FROM:
-            return self._most == 1 and self._pulls == SORTING_PULL
+        if self._most is None:
+            return self._pulls == SORTING_PULL
         fits = rows.num_pages * rows.page_bytes <= pager.room.cache  # then all are there in the second pull
-        return self._pulls == 2 or (self._pulls == 1 and not fits)
+        return self._most >= LEAST_PULLS and (self._pulls == 2 or (self._pulls == 1 and not fits))
 
     def _from_file(self, spilled: SpilledRows, pager: Pager, rows: PagedRows, offsets: Array) -> Iterator[GraphSlice]:
         """All rows; those that the file does not return as they were written are read from the store."""
@@ -161,7 +161,7 @@ class SortedRows:
         pager.evict(rows, 0, rows.num_pages)
         self._room, pager.room = pager.room, Room(pager.buffers_for(size, ahead=0), 0)
         wanted, fails = np.ones(rows.num_pages, dtype=bool), False
-        for window in pager.windows(rows, wanted, ahead=0):  # sorting takes many times as long as reading
+        for window in pager.windows(rows, wanted, ahead=0):  # sorting takes several times as long as reading
             piece: GraphSlice = slice_of(rows, offsets, wanted, window)
             if not fails:
                 try:
@@ -190,8 +190,8 @@ class SortedRows:
         table_bytes = self._num_vertices * self._value_bytes
         if not may_be_worth_blocks(count, int(own[-1]), table_bytes) or _longest(own) * rows.arc_bytes > spare:
             return
-        # else some go by id; positions and numbers of all vertices, and while rows are sorted the vertex of each number
-        taken = 3 * PLACE_BYTES * self._num_vertices
+        # else some go by id; positions and numbers of all vertices
+        taken = 2 * PLACE_BYTES * self._num_vertices
         if int(own[-1]) == rows.num_arcs and self._may_order and spare > taken + PLACE_BYTES * self._num_vertices:
             order = self._order_for(GraphSlice(0, count, own, rows.targets[: rows.num_arcs], None))
             spare -= 0 if order is BY_ID else taken
