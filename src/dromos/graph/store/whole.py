@@ -39,8 +39,8 @@ class KeptGraph:
     """The graph as it is in the file, once a call has read all of it."""
     bytes_read: int = 0
     """The bytes that runs over pages have read since the graph was opened, or since it was last read whole."""
-    derived: int = 0
-    """The bytes, at most, of what engines have derived from the graph in memory and keep with it."""
+    derived: dict[str, int] = field(default_factory=dict)
+    """The bytes, at most, of each kind of data that engines have derived from the graph in memory and keep with it."""
     turn: threading.RLock = field(default_factory=threading.RLock, compare=False, repr=False)
     """Held by the thread that reads the graph whole, or releases it: calls from several threads take turns."""
 
@@ -57,7 +57,7 @@ class KeptGraph:
 
     def _replace(self, graph: Graph | None) -> None:
         has_transpose = self.graph is not None and self.graph.known_transpose is not None
-        self.graph, self.derived = graph, 0
+        self.graph, self.derived = graph, {}
         if has_transpose:  # the two refer to each other, and would stay until somebody looks for such circles
             gc.collect()
 

@@ -16,7 +16,7 @@ from dromos.places.stream.whole_kernels import (
     PRODUCT_BYTES,
     PRODUCTS,
     WEIGHTED,
-    derived_bytes,
+    derived_by,
     kernel_bytes,
     options_within,
 )
@@ -74,7 +74,7 @@ class InMemoryRuns:
         if spare is None:
             return None
         self._in_memory = True
-        derived = derived_bytes(name, graph, options, spare)
+        derived = derived_by(name, graph, options, spare)
         on = whole.graph(graph, spare, weights=weights, derived=derived)
         return kernel(on, **options_within(name, options, spare))
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dromos.places.stream.execution import StreamExecution
     from dromos.places.stream.feed import PageFeed
 
-__all__ = ["Mover", "Reading", "WholeGraphs", "begins_with_all", "gathers", "over_pages", "run_bytes"]
+__all__ = ["Derived", "Mover", "Reading", "WholeGraphs", "begins_with_all", "gathers", "over_pages", "run_bytes"]
 
 _SMALL: Final = 32 << 20  # bytes of a file: read within some 20 ms
 FIXED: Final = 24 << 20  # what does not grow with the graph: counters, levels, tables of each thread
@@ -75,6 +75,15 @@ class Reading(NamedTuple):
     bytes: int
     seconds: float
     reason: str
+
+
+class Derived(NamedTuple):
+    """What a run may derive from the graph and leave with it."""
+
+    kind: str
+    bytes: int
+    reserved: int
+    """The bytes of this kind that the run's own needs include: it makes them, unless an earlier run has left them."""
 
 
 class WholeGraphs:
@@ -118,12 +127,12 @@ class WholeGraphs:
         spare: int,
         *,
         weights: bool,
-        derived: int = 0,
+        derived: Derived | None = None,
         known: Mapping[str, PagedRows] | None = None,
     ) -> Graph:
-        """The graph in memory, for a run that leaves ``spare`` bytes of its budget.
+        """The graph in memory, for a run that leaves ``spare`` bytes of its budget; ``known``: see :func:`read_whole`.
 
-        ``derived``: bytes of what the run may leave with the graph. ``known``: see :func:`read_whole`.
+        What earlier runs have left with the graph is released if there is no room for it.
         """
         with stored.kept_graph.turn:
             return self._graph(stored, spare, weights=weights, derived=derived, known=known)
@@ -134,12 +143,13 @@ class WholeGraphs:
         spare: int,
         *,
         weights: bool,
-        derived: int,
+        derived: Derived | None,
         known: Mapping[str, PagedRows] | None,
     ) -> Graph:
         stored.make_room(keep_graph=True)
         kept = stored.kept_graph
-        if kept.derived > spare:
+        reserved = {} if derived is None else {derived.kind: derived.reserved}
+        if sum(max(0, size - reserved.get(kind, 0)) for kind, size in kept.derived.items()) > spare:
             kept.forget_derived()
         found = kept.view_of(stored, weights=weights)
         if found is None:
@@ -151,7 +161,8 @@ class WholeGraphs:
             self.readings.append(Reading(read, clock.seconds(), told))
             found = kept.view_of(stored, weights=weights)
         assert found is not None
-        kept.derived = max(kept.derived, derived)
+        if derived is not None:
+            kept.derived[derived.kind] = max(kept.derived.get(derived.kind, 0), derived.bytes)
         return found
 
     def _tell(self, done: int, total: int) -> None:
@@ -191,7 +202,9 @@ class Mover:
     def prepare(self, feed: PageFeed | None = None) -> Execution:
         """The program in its initial state in memory, where the pages of a closed ``feed`` stay."""
         known = None if feed is None else feed.rows_by_prefix()
-        derived = _KEPT_BLOCK_BYTES * self.stored.num_arcs if gathers(self.program, graph_types(self.stored)) else 0
+        derived, arcs = None, self.stored.num_arcs
+        if gathers(self.program, graph_types(self.stored)):
+            derived = Derived("sorted arcs", _KEPT_BLOCK_BYTES * arcs, BLOCK_BYTES * arcs)
         graph = self.whole.graph(self.stored, self.spare, weights=self.weights, derived=derived, known=known)
         with without_large_arrays(self.stored.num_vertices):
             return self.whole.engine.prepare(self.program, graph)

@@ -10,8 +10,9 @@ import numpy as np
 from dromos.engines.joint_groups import group_bytes, width_for
 from dromos.graph.store.stored import StoredGraph
 from dromos.parallel import num_threads
+from dromos.places.stream.whole import Derived
 
-__all__ = ["KERNELS", "PRODUCTS", "PRODUCT_BYTES", "WEIGHTED", "derived_bytes", "kernel_bytes", "options_within"]
+__all__ = ["KERNELS", "PRODUCTS", "PRODUCT_BYTES", "WEIGHTED", "derived_by", "kernel_bytes", "options_within"]
 
 _COPY: Final = 24  # bytes per arc and per vertex for a copy of the graph with its hubs first, while it is made
 _KEPT_COPY: Final = 12  # the same, once it is made
@@ -55,12 +56,14 @@ def options_within(name: str, options: Mapping[str, Any], spare: int) -> dict[st
     return {**options, "memory": max(1, spare // _COPY_SHARE)} if name == "joint" else dict(options)
 
 
-def derived_bytes(name: str, graph: StoredGraph, options: Mapping[str, Any], spare: int) -> int:
+def derived_by(name: str, graph: StoredGraph, options: Mapping[str, Any], spare: int) -> Derived | None:
     """What a kernel with ``spare`` bytes beyond its needs may leave with the graph: a copy with its hubs first."""
-    copy = _KEPT_COPY * (graph.num_arcs + graph.num_vertices)
+    size = graph.num_arcs + graph.num_vertices
     if name == "joint":
-        return min(copy, spare)
-    return copy if name == "betweenness" and len(options["sources"]) >= _FROM else 0
+        return Derived("hubs first", min(_KEPT_COPY * size, spare), 0)
+    if name == "betweenness" and len(options["sources"]) >= _FROM:
+        return Derived("hubs first", _KEPT_COPY * size, _COPY * size)
+    return None
 
 
 def _longest(graph: StoredGraph) -> int:
