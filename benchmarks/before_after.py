@@ -24,7 +24,8 @@ __all__ = ["main"]
 
 GRAPHS = ("kron20", "urand20", "grid1000")
 WORKS = (
-    "bfs", "bfs by pushes", "sssp", "pagerank, 10 iterations", "components", "core numbers", "betweenness", "triangles",
+    "bfs", "bfs by pushes", "sssp", "pagerank, 10 iterations", "first call of pagerank, 10 iterations",
+    "first call of pagerank, 3 iterations", "components", "core numbers", "betweenness", "triangles",
     "distances, 64 sources", "coloring",
 )  # fmt: skip
 _SOURCES = 4
@@ -121,6 +122,10 @@ class _Worker:
             "bfs by pushes": [lambda s=s: dr.bfs(made, s, path="sync-push-dd", **how) for s in sources],  # type: ignore[misc]
             "sssp": [lambda s=s: dr.sssp(weighted, s, **how) for s in sources],  # type: ignore[misc]
             "pagerank, 10 iterations": [lambda: _to_its_limit(lambda: dr.pagerank(made, max_iter=10, tol=0, **how))],
+            **{
+                f"first call of pagerank, {count} iterations": [lambda n=count: _of_a_new_graph(weighted, n, how)]
+                for count in (10, 3)
+            },
             "components": [lambda: dr.connected_components(made, **how)],
             "core numbers": [lambda: dr.core_numbers(made, **how)],
             "betweenness": [lambda: dr.betweenness(made, sources=sources, **how)],
@@ -132,6 +137,14 @@ class _Worker:
     def times(self, work: str) -> list[float]:
         """Milliseconds of one call for each source."""
         return [_milliseconds(call) for call in self._calls[work]]
+
+
+def _of_a_new_graph(weighted: Any, iterations: int, how: dict[str, Any]) -> None:
+    """PageRank on a graph for which nothing is kept."""
+    import dromos as dr
+
+    graph = weighted.with_weights(None)
+    _to_its_limit(lambda: dr.pagerank(graph, max_iter=iterations, tol=0, **how))
 
 
 def _to_its_limit(call: Callable[[], Any]) -> None:

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 import dromos as dr
-from dromos.engines.cpu import CpuEngine
-from dromos.engines.cpu import arc_blocks
+from dromos.engines.cpu import CpuEngine, arc_blocks
 from dromos.engines.cpu.arc_blocks import blocks_on_any_graph
 from dromos.engines.cpu.memory import kept_bytes, reused_empty
 from dromos.engines.cpu.part import CpuLeaf

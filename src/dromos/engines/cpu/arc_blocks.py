@@ -76,9 +76,9 @@ LONGEST_ROW = 256
 _SHARE: Final = 8  # arcs in blocks take at most this fraction (one in so many) of the machine's memory
 BLOCKS_FROM: Final = 1
 """The first superstep along arcs in blocks in a run of unknown length: a single superstep goes along rows."""
-LEAST_PULLS: Final = 4
+LEAST_PULLS: Final = 3
 """The least possible supersteps of a run that sorts: on two cores sorting takes as long as two or three pulls by rows.
-On a machine with many cores and large caches it takes longer in pulls, but little time."""
+Many cores with large caches take longer in pulls, but little time; and later runs find the arcs sorted."""
 _kept = IdentityCache()
 _any_graph = False
 

@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.engines.cpu.arc_blocks import LEAST_PULLS, MOST_ROWS, may_be_worth_blocks
+from dromos.engines.cpu.arc_blocks import MOST_ROWS, may_be_worth_blocks
 from dromos.engines.cpu.sorted_slice import LEAST_PER_ROW, SortedSlice, sort_rows
 from dromos.engines.cpu.source_order import BY_ID, SourceOrder, better_order, classes_of, may_gain, tiles_of_sources
 from dromos.graph.slices import GraphSlice
@@ -35,11 +35,13 @@ from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.scratch_file import ScratchFile, open_scratch
 from dromos.places.stream.spilled_rows import SpilledRows
 
-__all__ = ["LEAST_SHARE", "LEAST_SPILLED", "SORTING_PULL", "SortedRows", "window_bytes"]
+__all__ = ["LEAST_SHARE", "LEAST_SPILLED", "PAYS_FROM", "SORTING_PULL", "SortedRows", "window_bytes"]
 
 _log = logging.getLogger(__name__)
 
 _PIECE: Final = 1 << 20  # rows whose lengths are read together
+PAYS_FROM: Final = 4
+"""The least possible supersteps of a run that sorts: what is sorted is not kept for later runs."""
 SORTING_PULL: Final = 4  # in a run of which nothing is known
 LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer gains little compared with the time of reading
 LEAST_SPILLED = 1 << 12  # arcs of a tile of a block, on average
@@ -110,7 +112,7 @@ class SortedRows:
         if self._most is None:
             return self._pulls == SORTING_PULL
         fits = rows.num_pages * rows.page_bytes <= pager.room.cache  # then all are there in the second pull
-        return self._most >= LEAST_PULLS and (self._pulls == 2 or (self._pulls == 1 and not fits))
+        return self._most >= PAYS_FROM and (self._pulls == 2 or (self._pulls == 1 and not fits))
 
     def _from_file(self, spilled: SpilledRows, pager: Pager, rows: PagedRows, offsets: Array) -> Iterator[GraphSlice]:
         """All rows; those that the file does not return as they were written are read from the store."""
