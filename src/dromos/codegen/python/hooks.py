@@ -35,7 +35,7 @@ def hooks_text(typed: TypedProgram, analysis: Analysis, *, shared: str = "") -> 
     printer = PythonPrinter(typed, analysis)
     parts = [
         render(typed, prelude=_PRELUDE, shared=shared).rstrip(), _constants(skeleton_flags(typed, analysis)),
-        *_weights(printer),
+        *_weights(printer), _prefetching(printer),
         *printer.hooks(), *_reducing(printer), *_old_values(printer), *_ordering(printer), _claiming(printer),
         *_before_claims(printer),
     ]  # fmt: skip
@@ -66,6 +66,11 @@ def _weights(printer: PythonPrinter) -> list[str]:
         ),
         printer.define("weight_one", (), "", printer.give(one)),
     ]
+
+
+def _prefetching(printer: PythonPrinter) -> str:
+    lines = [f"prefetch(A[{i}], v)" for i in range(len(printer.typed.accumulators))]
+    return printer.define("prefetch_message", ("A", "v"), "", lines)
 
 
 def _reducing(printer: PythonPrinter) -> list[str]:

@@ -24,6 +24,7 @@ from dromos.engines.cpu.launching import (
     slice_arrays,
 )  # fmt: skip
 from dromos.engines.cpu.memory import reused_empty
+from dromos.engines.cpu.offers import are_far
 from dromos.engines.cpu.skeletons import constants
 from dromos.engines.cpu.sorted_slice import SortedSlice
 from dromos.engines.cpu.source_order import BY_ID, SourceOrder
@@ -176,7 +177,7 @@ class CpuPart(CompiledPart):
         if tiles is None:
             run.run(
                 self._kernels.pull_slice, arrays, first, last, fields, edges, context, values, got,
-                as_bytes(self.member), offers, self._touched, run.buffer(), counters, report,
+                as_bytes(self.member), offers, are_far(self._offers), self._touched, run.buffer(), counters, report,
                 counters=counters, work=piece.num_arcs,
             )  # fmt: skip
             return

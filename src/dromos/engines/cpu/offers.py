@@ -19,13 +19,24 @@ from dromos.program.forms import offers_early
 if TYPE_CHECKING:
     from dromos.engines.cpu.execution import CpuExecution
 
-__all__ = ["SPARE_PLACES", "Offers"]
+__all__ = ["FAR_BYTES", "SPARE_PLACES", "Offers", "are_far"]
 
 _STEPS, _SHARES = constants("offering", "STEPS", "SHARES")
 (_FOLD,) = constants("common", "FOLD")
 _ARCS_AT_ONCE, _MOST_AT_ONCE = 1 << 28, 64
+FAR_BYTES = 8 << 20
+"""Least size of offers that are prefetched: smaller ones are near, in a cache."""
 SPARE_PLACES: Final = _SHARES + 2
 """Places for reductions after those of blocks and hubs."""
+
+
+def are_far(offers: tuple[Array, ...]) -> bool:
+    """Whether offers are prefetched.
+
+    >>> are_far((np.zeros(1000),))
+    False
+    """
+    return sum(column.nbytes for column in offers) >= FAR_BYTES
 
 
 class Offers:
@@ -73,9 +84,9 @@ class Offers:
         else:
             run.launch(
                 self._module.pull, run.graph_arrays(), run.in_graph_arrays(), run.fields(), run.edge_fields(),
-                run.context(), self._now, self._now if in_place else self._next, in_place, fresh, self._parts,
-                self._hubs.vertices, self._hubs.pieces, front.member, front.stamp, front.following, run.buffer(),
-                counters, run.memory(), report, sums, at_once, times,
+                run.context(), self._now, self._now if in_place else self._next, are_far(self._now), in_place, fresh,
+                self._parts, self._hubs.vertices, self._hubs.pieces, front.member, front.stamp, front.following,
+                run.buffer(), counters, run.memory(), report, sums, at_once, times,
                 counters=counters,
             )  # fmt: skip
         done = self.supersteps = int(report[_STEPS])

@@ -50,7 +50,9 @@ def gather_tile(blocks, M, merged, own, tile, base):
     for segment in range(load(segment_starts, tile), load(segment_starts, tile + 1)):
         end = np.int64(load(segment_ends, segment))
         row = own + np.int64(load(segment_rows, segment))
-        store_message(merged, row, merge(load_message(merged, row), gather_offers(M, long_sources, base, begin, end)))
+        store_message(
+            merged, row, merge(load_message(merged, row), gather_offers(M, long_sources, base, begin, end, False))
+        )
         begin = end
     for arc in range(load(word_starts, tile), load(word_starts, tile + 1)):
         word = load(words, arc)

@@ -84,6 +84,10 @@ def load_message(A, v):
     """The merged message of ``v``."""
 
 
+def prefetch_message(A, v):
+    """Ask for the merged message of ``v``, which will be loaded soon."""
+
+
 def store_message(A, v, message):
     """Set the merged message of ``v``."""
 

@@ -143,7 +143,7 @@ def make_offers(S, E, K, M, member, stamp, n, thread, threads):
 
 
 @inline
-def gather_pieces(M, in_offsets, sources, parts, hubs, pieces, counters, which):
+def gather_pieces(M, in_offsets, sources, parts, hubs, pieces, counters, which, far):
     """Gather pieces of the hubs' rows that no thread has taken, into ``parts``."""
     hub = np.int64(0)
     while hubs.size:
@@ -155,7 +155,7 @@ def gather_pieces(M, in_offsets, sources, parts, hubs, pieces, counters, which):
         v = np.int64(load(hubs, hub))
         begin = first_arc(in_offsets, v) + (piece - load(pieces, hub)) * PIECE
         end = min(begin + PIECE, first_arc(in_offsets, v + 1))
-        store_message(parts, piece, gather_offers(M, sources, np.int64(0), begin, end))
+        store_message(parts, piece, gather_offers(M, sources, np.int64(0), begin, end, far))
 
 
 @inline
@@ -174,15 +174,15 @@ def settle_hub(S, E, K, N, in_place, member, stamp, in_offsets, parts, hubs, pie
 
 @kernel
 def pull(
-    thread, threads, graph, in_graph, S, E, K, M, N, in_place, fresh, parts, hubs, pieces, member, stamp, following,
-    buffer, counters, memory, report, sums, horizon, times,
+    thread, threads, graph, in_graph, S, E, K, M, N, far, in_place, fresh, parts, hubs, pieces, member, stamp,
+    following, buffer, counters, memory, report, sums, horizon, times,
 ):  # fmt: skip
     """Run one superstep, or up to ``horizon`` if all vertices are always active and offers are made early.
 
-    ``fresh``: ``M`` is computed first; otherwise the previous superstep has left it in its ``N``. ``hubs`` are the
-    vertices with long rows; the pieces of ``hubs[i]`` are numbered from ``pieces[i]`` on. ``sums`` has a place for each
-    block and each hub, then ``SHARES``, and one for the reductions of the last superstep. ``times`` gets the clock at
-    the beginning of each superstep, and at the end.
+    ``far``: ``M`` does not fit in a core's cache. ``fresh``: ``M`` is computed first; otherwise the previous superstep
+    has left it in its ``N``. ``hubs`` are the vertices with long rows; the pieces of ``hubs[i]`` are numbered from
+    ``pieces[i]`` on. ``sums`` has a place for each block and each hub, then ``SHARES``, and one for the reductions of
+    the last superstep. ``times`` gets the clock at the beginning of each superstep, and at the end.
     """
     offsets, targets, weights, all_in_offsets = graph
     in_offsets, sources, in_weights = in_graph
@@ -206,7 +206,7 @@ def pull(
         if thread == 0:
             store_relaxed(counters, (SECOND if steps & 1 == 0 else FIRST) * LINE, np.int64(0))
             store_relaxed(counters, (THIRD if steps & 1 == 0 else HUBS) * LINE, np.int64(0))
-        gather_pieces(M, in_offsets, sources, parts, hubs, pieces, counters, long_rows)
+        gather_pieces(M, in_offsets, sources, parts, hubs, pieces, counters, long_rows, far)
         while True:
             first, last = take_rows(counters, rows, n, sources.size, threads)
             if first >= n:
@@ -222,7 +222,7 @@ def pull(
                         continue
                     if WANTS_ALWAYS or wants_at(S, K, v):
                         messages += end - begin
-                        message = gather_offers(M, sources, np.int64(0), begin, end)
+                        message = gather_offers(M, sources, np.int64(0), begin, end, far)
                     fits, active, before = settle(S, E, K, N, in_place, member, stamp, v, message)
                     all_fit &= fits
                     R = reduce_fold_from(R, before, S, K, v)

@@ -90,7 +90,7 @@ def pull_blocks(
             put_in_order(places, M, T, thread, threads)
             number += 1
             barrier(memory, thread, threads, number)
-        gather_pieces(M, in_offsets, sources, parts, hubs, pieces, counters, long_rows)
+        gather_pieces(M, in_offsets, sources, parts, hubs, pieces, counters, long_rows, True)
         while True:
             block = take_work(counters, cursor, 1)
             if block >= firsts.size - 1:

@@ -195,10 +195,13 @@ def make_offers(thread, threads, first, last, S, E, K, member, offers):
 
 
 @kernel
-def pull_slice(thread, threads, piece, first, last, S, E, K, A, got, member, offers, touched, buffer, counters, report):
+def pull_slice(
+    thread, threads, piece, first, last, S, E, K, A, got, member, offers, far, touched, buffer, counters, report
+):
     """Gather messages to the vertices that want them along the in-arcs of a slice; each row belongs to one thread.
 
-    If all vertices are updated, the own vertices that got a message need not be listed.
+    ``far``: the offers do not fit in a core's cache. If all vertices are updated, the own vertices that got a message
+    need not be listed.
     """
     start, offsets, ends, weights = piece
     shift = first_arc(offsets, 0)
@@ -217,7 +220,7 @@ def pull_slice(thread, threads, piece, first, last, S, E, K, A, got, member, off
                 continue
             begin, end = first_arc(offsets, row) - shift, first_arc(offsets, row + 1) - shift
             if OFFERED:
-                message, found = gather_offers(offers, ends, np.int64(0), begin, end), end - begin
+                message, found = gather_offers(offers, ends, np.int64(0), begin, end, far), end - begin
                 if not UPDATE_ALL and message == identity():
                     found = 0  # it would change nothing
             else:
@@ -265,9 +268,8 @@ def pull_tiles(thread, threads, start, offsets, tiles, first, last, S, K, A, got
     while segment < stop:
         end = np.int64(load(starts, segment + 1))
         if begin < end:
-            store_message(
-                sums, own + row, merge(load_message(sums, own + row), gather_offers(offers, sources, base, begin, end))
-            )
+            message = gather_offers(offers, sources, base, begin, end, False)
+            store_message(sums, own + row, merge(load_message(sums, own + row), message))
         begin = end
         segment += 1
         row += 1
