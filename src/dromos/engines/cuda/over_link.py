@@ -145,7 +145,7 @@ class OverLink:
         return int(packed.words.nbytes + behind * side.rows.targets.itemsize)
 
     def _factors(self, pull: bool) -> dict[Way, float]:
-        return self._run.on_device.ways.setdefault((self._run.known, pull), {})
+        return self._run.on_device.ways.setdefault((self._run.known, pull, self._run.options.packed), {})
 
     def _active_pieces(self, side: RowPieces) -> list[Piece]:
         """The pieces that hold a row of the frontier."""

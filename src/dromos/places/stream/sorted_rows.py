@@ -249,9 +249,9 @@ def window_bytes(
     ``value_bytes``: gathered from each vertex; ``ordered``: sources may be in another order than that of ids.
 
     >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2) >> 20, window_bytes(64 << 20, 1 << 22, 1 << 27, 8, 16)
-    (41, 0)
+    (34, 0)
     >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2, ordered=True) >> 20
-    40
+    27
     """
     beside = threads * min(MOST_ROWS, num_vertices) * value_bytes + PLACE_BYTES * num_vertices * ordered
     size = min(int(max(room - beside, 0) / (_WINDOWS_IN_ORDER if ordered else _WINDOWS)), _MOST_BYTES)
