@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dromos.engines.cuda.row_buffers import pieces_of
-from dromos.plan.ways import LINE_BYTES, LinkRates, Way, bytes_of_push, choose_way
+from dromos.plan.ways import LINE_BYTES, LinkRates, Way, WayFactors, bytes_of_push, choose_way
 
 RATES = LinkRates(in_place=45e9, pages=55e9, gathered=15e9)
 
@@ -28,13 +28,23 @@ def test_a_push_takes_the_way_of_least_time(frontier: int, out_degree: int, rate
 
 def test_a_way_that_disappoints_is_left_and_one_that_holds_is_kept() -> None:
     moved: dict[Way, int] = {"in place": 10**9, "pages": 10**9}
-    factors: dict[Way, float] = {}
-    taken = []
-    for _ in range(4):  # in truth pages take twice what their rate says, and reading in place a tenth more
-        way, _ = choose_way(moved, RATES, factors)
-        factors[way] = {"pages": 2.0, "in place": 1.1}[way]
+    factors, taken = WayFactors(), []
+    for _ in range(5):  # in truth pages take twice what their rate says, and reading in place a tenth more
+        way, _ = choose_way(moved, RATES, factors.known)
+        factors.note(way, {"pages": 2.0, "in place": 1.1}[way])
         taken.append(way)
-    assert taken == ["pages", "in place", "in place", "in place"]
+    assert taken == ["pages", "pages", "in place", "in place", "in place"]
+
+
+def test_the_first_superstep_on_a_way_says_nothing_about_it() -> None:
+    """It loads kernels and touches buffers: in truth pages hold what their rate says."""
+    moved: dict[Way, int] = {"in place": 10**9, "pages": 10**9}
+    factors, taken = WayFactors(), []
+    for number in range(4):
+        way, _ = choose_way(moved, RATES, factors.known)
+        factors.note(way, 5.0 if number == 0 else 1.0)
+        taken.append(way)
+    assert taken == ["pages"] * 4
 
 
 def test_nothing_active_moves_nothing() -> None:

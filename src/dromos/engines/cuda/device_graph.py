@@ -43,7 +43,7 @@ from dromos.engines.cuda.rows import (
 from dromos.engines.cuda.transfers import forget_shared
 from dromos.engines.cuda.vertex_values import gathered
 from dromos.errors import DeviceError
-from dromos.plan.ways import Way
+from dromos.plan.ways import WayFactors
 
 __all__ = ["CLASS_DEGREES", "DeviceGraph", "Rows", "copy_of", "device_graph", "forget", "keep", "type_defines"]
 
@@ -80,7 +80,7 @@ class DeviceGraph:
         self.modules: dict[Any, Module] = {}
         """Kernels of programs that ran on it, by their compilation keys."""
         self._pieces: dict[tuple[bool, bool], RowPieces] = {}
-        self.ways: dict[Any, dict[Way, float]] = {}
+        self.ways: dict[Any, WayFactors] = {}
         """How long programs took on it by each way of getting rows over the link (``over_link.py``)."""
         self.idle: dict[Any, Any] = {}
         """Finished runs, whose memory the next ones reuse (``engine.py``)."""

@@ -13,7 +13,7 @@ from dromos.engines.cuda.link_rates import link_rates
 from dromos.engines.cuda.memory import address
 from dromos.engines.cuda.modules import Kernel
 from dromos.engines.cuda.row_buffers import Piece, RowPieces
-from dromos.plan.ways import Way, bytes_of_push, choose_way
+from dromos.plan.ways import Way, WayFactors, bytes_of_push, choose_way
 
 if TYPE_CHECKING:
     from dromos.engines.cuda.execution import CudaExecution
@@ -53,7 +53,7 @@ class OverLink:
         moved = self._moved(pull)
         if len(moved) < 2:
             return Choice("in place")
-        way, expected = choose_way(moved, link_rates(), self._factors(pull))
+        way, expected = choose_way(moved, link_rates(), self._factors(pull).known)
         side.prepare(way)
         return Choice(way, moved[way], expected)
 
@@ -61,8 +61,7 @@ class OverLink:
         """Record the duration of a superstep, for the next choice on this graph."""
         if choice.expected and choice.moved:
             by_rate = choice.moved / link_rates().of(choice.way)
-            factors = self._factors(pull)
-            factors[choice.way] = min(seconds / by_rate, factors.get(choice.way, float("inf")))
+            self._factors(pull).note(choice.way, seconds / by_rate)
 
     def superstep(self, kernel: Kernel, choice: Choice) -> Any:
         """Run one superstep, sending messages range by range of rows as these arrive; return its record."""
@@ -144,8 +143,9 @@ class OverLink:
         behind = len(side.rows.targets) - int(side.offsets[packed.end])
         return int(packed.words.nbytes + behind * side.rows.targets.itemsize)
 
-    def _factors(self, pull: bool) -> dict[Way, float]:
-        return self._run.on_device.ways.setdefault((self._run.known, pull, self._run.options.packed), {})
+    def _factors(self, pull: bool) -> WayFactors:
+        run = self._run
+        return run.on_device.ways.setdefault((run.known, pull, run.options.packed), WayFactors())
 
     def _active_pieces(self, side: RowPieces) -> list[Piece]:
         """The pieces that hold a row of the frontier."""
