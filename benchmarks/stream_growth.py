@@ -40,7 +40,7 @@ KEY = ("graph", "order", "algorithm", "memory")
 _FOLDER = Path(__file__).parent / "graphs"
 _SCALES = (20, 22, 24, 26)
 _GROWTH, _SMALL = "2G", "1G"
-_LONG, _SHORT, _MOST_CALLS = 4.0, 2.0, 8
+_LONG, _SHORT, _MOST_CALLS = 12.0, 2.0, 8
 _ITERATIONS = 3
 _FIRST_CALLS = 3  # of which the least counts: the first one compiles what only runs in memory need
 
