@@ -328,7 +328,7 @@ def test_the_command_shows_what_a_gpu_reads_from_disk(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize(
     ("device", "said"),
     [
-        ("gpu", "an NVIDIA GPU is 'cuda'"),
+        ("gpu", "an NVIDIA GPU is 'cuda'; choose one of 'auto', 'cpu', 'cuda', 'cpu+cuda'"),
         ("cpu+gpu", "'gpu' is not a device"),
         ("cuda", "there is no GPU. Fix that"),
         ("cpu+cuda", "there is no GPU. Fix that"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal
 
 from dromos.engines import Engine, GraphLike
@@ -12,7 +12,9 @@ from dromos.engines.parts import Leaf
 from dromos.errors import InvalidArgumentError
 from dromos.parallel import THREADS_VARIABLE, num_threads
 
-__all__ = ["CLUSTER", "DEVICES", "DEVICE_VARIABLE", "HYBRID", "MOST_OF_HOST", "engine_for", "why_chosen"]
+__all__ = [
+    "CLUSTER", "DEVICES", "DEVICE_VARIABLE", "HYBRID", "MOST_OF_HOST", "engine_for", "unknown_device", "why_chosen",
+]  # fmt: skip
 
 DEVICE_VARIABLE: Final = "DROMOS_DEVICE"
 _WORTH_STREAMING: Final = 1 << 24  # arcs; any machine has memory for fewer
@@ -376,10 +378,19 @@ def _named(device: str, threads: int | None, graph: GraphLike | None) -> str:
     if name == "auto":
         name = _best(graph)[0]
     if name not in DEVICES:
-        known = ", ".join(map(repr, ("auto", *DEVICES, CLUSTER)))
-        hint = "an NVIDIA GPU is 'cuda'; " if name.lower() in ("gpu", "nvidia", "cuda:0") else ""
-        raise InvalidArgumentError(f"device={name!r} is not a device; {hint}choose one of {known}")
+        raise unknown_device(name, ("auto", *DEVICES, CLUSTER))
     return name
+
+
+def unknown_device(name: str, known: Iterable[str]) -> InvalidArgumentError:
+    """The error for a name that is none of the ``known`` devices.
+
+    >>> unknown_device("gpu", ["cpu", "cuda"])
+    InvalidArgumentError("device='gpu' is not a device; an NVIDIA GPU is 'cuda'; choose one of 'cpu', 'cuda'")
+    """
+    hint = "an NVIDIA GPU is 'cuda'; " if name.lower() in ("gpu", "nvidia", "cuda:0") else ""
+    choices = ", ".join(map(repr, known))
+    return InvalidArgumentError(f"device={name!r} is not a device; {hint}choose one of {choices}")
 
 
 def _best(graph: GraphLike | None) -> tuple[str, str]:

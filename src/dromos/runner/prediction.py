@@ -42,7 +42,7 @@ from dromos.places.stream.whole import BLOCK_BYTES, FIXED
 from dromos.plan import Path
 from dromos.plan.cost import MESSAGE_BYTES, Cost
 from dromos.plan.ways import WAYS, choose_way
-from dromos.runner.devices import CLUSTER, DEVICES, MOST_OF_HOST, engine_for
+from dromos.runner.devices import CLUSTER, DEVICES, MOST_OF_HOST, engine_for, unknown_device
 
 __all__ = ["Prediction", "chosen", "predictions", "require_model"]
 
@@ -120,6 +120,8 @@ def require_model(device: str) -> None:
 
     >>> require_model("cpu")
     """
+    if "+" not in device and device.partition(":")[0] not in ("auto", *DEVICES, CLUSTER):
+        raise unknown_device(device, _MODELLED)
     if device.partition(":")[0] != CLUSTER:  # ranks need not be started to be refused
         engine_for(device)
     if device not in _MODELLED:
