@@ -99,8 +99,14 @@ def test_convert_orders_by_degree(dromos: Run, tmp_path: Path) -> None:
     assert [graph.vertex_id(label) for label in (3, 1, 2, 0)] == [0, 1, 2, 3]
     assert dr.bfs(graph, 0, device="reference").level[graph.vertex_id(2)] == 2
     assert "neither input nor degree" in dromos("convert", "in.txt", "out.drm", "--order", "size").stderr
-    refused = dromos("convert", "in.txt", "out.drm", "--order", "degree", "--memory", "1G")
-    assert "leave --memory out" in refused.stderr
+    how = ("--symmetrize", "--order", "degree", "--memory", "32M")
+    assert dromos("convert", "in.txt", "small.drm", *how).returncode == 0
+    assert dromos("convert", "in.txt", "plain.drm", "--symmetrize").returncode == 0
+    assert dromos("convert", "plain.drm", "again.drm", *how[1:]).returncode == 0
+    for name in ("small.drm", "again.drm"):
+        assert (tmp_path / name).read_bytes() == (tmp_path / "out.drm").read_bytes()
+    refused = dromos("convert", "plain.drm", "again.drm", *how[1:-1], "1M")
+    assert "give at least 4.0 MiB" in refused.stderr
 
 
 def test_convert_compresses(dromos: Run, tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ from dromos.graph.store import convert_external, load, verify, write
 from dromos.graph.store.budget import LEAST_MEMORY
 from dromos.graph.store.spill import SpillFile
 
+_NEW_IDS = 1 << 10  # bytes that the new ids of vertices take at most here
+
 
 def _cut(src: Any, dst: Any, weight: Any = None, size: int = 7) -> list[EdgeBlock]:
     src, dst = np.asarray(src), np.asarray(dst)
@@ -40,15 +42,16 @@ def _cut(src: Any, dst: Any, weight: Any = None, size: int = 7) -> list[EdgeBloc
 def _in_memory(blocks: list[EdgeBlock], about: dict[str, Any], options: dict[str, Any], file: Path) -> None:
     build = {"symmetrize": None, "dedupe": False, "drop_self_loops": False, "merge_weights": "first", "threads": 1}
     directed, transpose = options.pop("directed", None), options.pop("transpose", False)
-    keep_parallel = options.pop("keep_parallel", False)
+    keep_parallel, by_degree = options.pop("keep_parallel", False), options.pop("order", "input") == "degree"
     graph, _ = _collected(EdgeSource(iter(blocks), **about), directed, None, keep_parallel, {**build, **options})
-    write(graph, file, transpose=transpose)
+    write(graph.relabel_by_degree(named=True).graph if by_degree else graph, file, transpose=transpose)
 
 
 def _same(tmp_path: Path, blocks: list[EdgeBlock], about: dict[str, Any] | None = None, **options: Any) -> dr.Graph:
     """Convert both ways and compare; returns the graph."""
     about = about or {}
-    convert_external(EdgeSource(iter(blocks), **about), tmp_path / "disk.drm", memory=LEAST_MEMORY, **options)
+    memory = LEAST_MEMORY + (_NEW_IDS if options.get("order") == "degree" else 0)
+    convert_external(EdgeSource(iter(blocks), **about), tmp_path / "disk.drm", memory=memory, **options)
     _in_memory(blocks, about, dict(options), tmp_path / "memory.drm")
     assert (tmp_path / "disk.drm").read_bytes() == (tmp_path / "memory.drm").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["disk.drm", "memory.drm"]
@@ -75,6 +78,7 @@ choices = st.fixed_dictionaries(
         "drop_self_loops": st.booleans(),
         "merge_weights": st.sampled_from(["first", "min", "max", "sum"]),
         "transpose": st.booleans(),
+        "order": st.sampled_from(["input", "degree"]),
     }
 )
 
@@ -233,6 +237,8 @@ def test_wrong_counts_missing_weights_and_bad_arguments(tmp_path: Path) -> None:
         convert_external(EdgeSource(iter(_cut([0], [1]))), out, memory=LEAST_MEMORY, weighted=True)
     with pytest.raises(InvalidArgumentError, match="merge_weights"):
         convert_external(EdgeSource(iter([])), out, memory=LEAST_MEMORY, merge_weights="mean")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError, match="order='size' is neither input nor degree"):
+        convert_external(EdgeSource(iter([])), out, memory=LEAST_MEMORY, order="size")
     with pytest.raises(FileError, match="directory"):
         convert_external(EdgeSource(iter([])), tmp_path, memory=LEAST_MEMORY)
     assert list(tmp_path.iterdir()) == []
@@ -250,6 +256,10 @@ def test_too_little_memory_is_said_with_what_would_do(tmp_path: Path) -> None:
     names = np.array([f"vertex number {i}" for i in range(8000)], dtype=object)
     with pytest.raises(ResourceError, match="ids are strings"):
         convert_external(EdgeSource(iter(_cut(names, names, size=1000))), out, memory=LEAST_MEMORY)
+    for about in ({"num_vertices": 10**6}, {}):  # refused before or after the edges are read
+        edges = EdgeSource(iter(_cut([0], [999_999])), **about)
+        with pytest.raises(ResourceError, match=r"order 1,000,000 vertices by degree; give at least 11\.5 MiB"):
+            convert_external(edges, out, memory=8 << 20, order="degree")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -263,8 +273,12 @@ def _random_blocks(blocks: int, size: int, n: int, *, weighted: bool) -> Iterato
 
 
 @pytest.mark.parametrize(("memory", "blocks"), [(4 << 20, 30), (8 << 20, 60)])
-@pytest.mark.parametrize("sparse", [False, True])
-def test_the_memory_taken_stays_within_the_budget(tmp_path: Path, memory: int, blocks: int, sparse: bool) -> None:
+@pytest.mark.parametrize(("sparse", "order"), [(False, "input"), (True, "input"), (False, "degree"), (True, "degree")])
+def test_the_memory_taken_stays_within_the_budget(
+    tmp_path: Path, memory: int, blocks: int, sparse: bool, order: str
+) -> None:
+    memory += 4 * 60_000 if order == "degree" else 0
+
     def source(count: int) -> EdgeSource:
         drawn = _random_blocks(count, 10_000, 60_000, weighted=True)
         spread = 10**12 if sparse else 1
@@ -272,7 +286,7 @@ def test_the_memory_taken_stays_within_the_budget(tmp_path: Path, memory: int, b
             (EdgeBlock(b.src * spread, b.dst * spread, b.weight) for b in drawn), sparse_ids=sparse, num_vertices=None
         )
 
-    options: dict[str, Any] = {"memory": memory, "symmetrize": True, "dedupe": True, "threads": 1}
+    options: dict[str, Any] = {"memory": memory, "symmetrize": True, "dedupe": True, "threads": 1, "order": order}
     convert_external(source(1), tmp_path / "warm.drm", **options)  # compile, import
     tracemalloc.start()
     try:
@@ -283,15 +297,17 @@ def test_the_memory_taken_stays_within_the_budget(tmp_path: Path, memory: int, b
     assert peak <= memory + (256 << 10)  # and the input takes more, as 20 bytes an edge
     verify(tmp_path / "g.drm")
     _in_memory(
-        list(source(blocks).blocks), {"sparse_ids": sparse}, {"symmetrize": True, "dedupe": True}, tmp_path / "m.drm"
-    )
+        list(source(blocks).blocks), {"sparse_ids": sparse}, {"symmetrize": True, "dedupe": True, "order": order},
+        tmp_path / "m.drm",
+    )  # fmt: skip
     assert (tmp_path / "g.drm").read_bytes() == (tmp_path / "m.drm").read_bytes()
 
 
-def test_progress_never_goes_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize("order", ["input", "degree"])
+def test_progress_never_goes_back(tmp_path: Path, order: str) -> None:
     seen: list[tuple[int, int]] = []
     source = EdgeSource(_random_blocks(3, 1000, 100, weighted=False))
-    options: dict[str, Any] = {"memory": LEAST_MEMORY, "transpose": True}
+    options: dict[str, Any] = {"memory": 2 * LEAST_MEMORY, "transpose": True, "order": order}
     convert_external(source, tmp_path / "g.drm", progress=lambda *step: seen.append(step), **options)
     done = [at / total for at, total in seen]
     assert done == sorted(done)

@@ -121,14 +121,12 @@ def convert(
     if stripe and (len(stripe) < 2 or not all(folder.is_dir() for folder in stripe)):
         raise InvalidArgumentError("give --stripe at least twice, each time with an existing folder")
     require_folder(target)
-    if order not in ("input", "degree"):
-        raise InvalidArgumentError(f"--order {order} is neither input nor degree")
+    if order not in store.ORDERS:
+        raise InvalidArgumentError(f"--order {order} is neither {' nor '.join(store.ORDERS)}")
     if memory is not None and target_format.name != "drm":
         raise InvalidArgumentError(
             "--memory writes a .drm store; give OUT a name ending in .drm, and convert that file in a second step"
         )
-    if order != "input" and memory is not None:
-        raise InvalidArgumentError("--order degree needs the graph in memory; leave --memory out")
     options: dict[str, Any] = {
         "symmetrize": symmetrize or None,
         "dedupe": dedupe,
@@ -153,8 +151,9 @@ def convert(
         if memory is not None:
             with work(f"converting {source.name}") as progress:
                 store.convert(
-                    source, target, memory=parse_size(memory), format=from_format, progress=progress, **options, **extra
-                )
+                    source, target, memory=parse_size(memory), format=from_format, order=order, progress=progress,
+                    **options, **extra,
+                )  # fmt: skip
         else:
             with work(f"reading {source.name}", then="building the graph") as progress:
                 graph = formats.read(source, format=from_format, progress=progress, **options)

@@ -1,7 +1,7 @@
 """The store: a graph in one file (``.drm``), mapped on open, checksummed, streamed in pages."""
 
 from dromos.graph.store.convert import convert
-from dromos.graph.store.external import Conversion, convert_external
+from dromos.graph.store.external import ORDERS, Conversion, convert_external
 from dromos.graph.store.layout import Header, Section
 from dromos.graph.store.origin import changed_underneath, identity
 from dromos.graph.store.reader import load, read_header
@@ -11,6 +11,7 @@ from dromos.graph.store.verify import Report, verify
 from dromos.graph.store.writer import write
 
 __all__ = [
+    "ORDERS",
     "Conversion",
     "Header",
     "Report",

@@ -14,7 +14,6 @@ from dromos.graph.formats.both_directions import tell_merged
 from dromos.graph.formats.files import data_errors, file_errors
 from dromos.graph.formats.reading import open_edges
 from dromos.graph.formats.registry import format_of
-from dromos.graph.store.budget import Budget
 from dromos.graph.store.external import Conversion, convert_external
 from dromos.graph.store.stored_edges import stored_edges
 
@@ -38,6 +37,7 @@ def convert(
     keep_parallel: bool = False,
     transpose: bool = False,
     compress: bool = False,
+    order: str = "input",
     threads: int | None = None,
     tmp_dir: str | os.PathLike[str] | None = None,
     progress: Progress = no_progress,
@@ -60,7 +60,7 @@ def convert(
     arguments = {
         "directed": directed, "symmetrize": symmetrize, "dedupe": dedupe, "drop_self_loops": drop_self_loops,
         "merge_weights": merge_weights, "weighted": weighted, "transpose": transpose,
-        "keep_parallel": keep_parallel, "compress": compress,
+        "keep_parallel": keep_parallel, "compress": compress, "order": order,
     }  # fmt: skip
     with file_errors(path_in), data_errors(path_in):
         task = {
@@ -73,7 +73,7 @@ def convert(
         if chosen.name == "drm":
             for name in options:  # those of edge lists and tables
                 raise InvalidArgumentError(f"the format 'drm' has no option {name!r}")
-            source = stored_edges(path_in, Budget(memory), both_directions=bool(directed), progress=halves.reading)
+            source = stored_edges(path_in, memory, both_directions=bool(directed), progress=halves.reading)
         else:
             source = open_edges(path_in, format=format, progress=halves.reading, threads=readers, **options)
         done = convert_external(

@@ -4,8 +4,9 @@
    is killed later need not repeat it).
 2. *Number*: if the ids are names, an external sort finds the distinct ones, which become labels.
 3. *Sort*: the arcs are sorted on disk by ranges of rows until a range fits in memory, where it becomes rows of CSR.
-   The reversed arcs are sorted in the same way if the transpose is requested.
-4. *Assemble*: the sections are copied into a store under a temporary name, which is renamed when complete.
+4. *Order*, on request: vertices are renumbered by degree, and the arcs between the new ids are sorted in the same way.
+   So are the reversed arcs, if the transpose is requested.
+5. *Assemble*: the sections are copied into a store under a temporary name, which is renamed when complete.
 
 The store is identical, byte for byte, to what :func:`dromos.read` and :func:`dromos.write` make, given enough memory.
 """
@@ -14,9 +15,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from dromos.graph.formats.both_directions import one_direction
 from dromos.graph.formats.files import file_errors
 from dromos.graph.graph import Flags
 from dromos.graph.store.budget import Budget
+from dromos.graph.store.by_degree import DegreeOrder, check_memory
 from dromos.graph.store.ingest import KEPT_FILES, RAW_FILE, Ingested, ingest
 from dromos.graph.store.label_sections import label_arrays
 from dromos.graph.store.layout import Header
@@ -41,7 +43,10 @@ from dromos.graph.store.vertex_ids import Vertices, number_vertices
 from dromos.graph.store.workspace import Workspace, open_workspace
 from dromos.graph.store.writer import SectionWriter, pieces_of
 
-__all__ = ["Conversion", "convert_external"]
+__all__ = ["ORDERS", "Conversion", "convert_external"]
+
+ORDERS: Final = ("input", "degree")
+"""The orders of vertices that a conversion can make."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,7 @@ def convert_external(
     keep_parallel: bool = False,
     transpose: bool = False,
     compress: bool = False,
+    order: str = "input",
     threads: int | None = None,
     tmp_dir: str | os.PathLike[str] | None = None,
     task: dict[str, Any] | None = None,
@@ -83,8 +89,12 @@ def convert_external(
         directed, symmetrize, dedupe, drop_self_loops, merge_weights, weighted, keep_parallel: as in
             :func:`dromos.read`.
         transpose: store the in-edges too.
+        compress: store the targets compressed.
+        order: of the vertices: ``"input"``, or ``"degree"``: those of most edges first, with the ids that they had (or
+            their labels) as labels.
         threads: threads to sort with.
-        tmp_dir: where to keep temporary files (about twice the binary edges); beside ``out_path`` unless given.
+        tmp_dir: where to keep temporary files (about twice the binary edges, three times with ``order="degree"``);
+            beside ``out_path`` unless given.
         task: what identifies this conversion (the input's name, size and time). If an earlier run of the same task was
             killed, the conversion continues from there; without a task, each run starts from the beginning.
         progress: called with the work done and the total work of sorting.
@@ -99,7 +109,11 @@ def convert_external(
     """
     if merge_weights not in MERGE_RULES:
         raise InvalidArgumentError(f"merge_weights={merge_weights!r} is not one of {', '.join(MERGE_RULES)}")
+    if order not in ORDERS:
+        raise InvalidArgumentError(f"order={order!r} is neither {' nor '.join(ORDERS)}")
     out_path, budget = Path(out_path), Budget(memory)
+    if order == "degree" and source.num_vertices is not None:
+        check_memory(source.num_vertices, memory)
     with file_errors(out_path, "write"):
         if out_path.is_dir():
             raise FileError("is a directory; give a file name", path=out_path)
@@ -114,9 +128,13 @@ def convert_external(
             else:
                 facts = Ingested(**earlier)
             workspace.remove_unless(KEPT_FILES)
-            job = _Job(source, workspace, budget, facts, threads, progress, transpose)
+            job = _Job(source, workspace, budget, facts, threads, progress, 1 + transpose + (order == "degree"))
             job.choose_direction(directed, symmetrize)
-            rows = job.sort(drop_self_loops, dedupe, merge_weights)
+            if order == "degree":
+                check_memory(job.vertices.count, memory)
+                rows = job.by_degree(job.sort(drop_self_loops, dedupe, merge_weights, prefix="unordered_"))
+            else:
+                rows = job.sort(drop_self_loops, dedupe, merge_weights)
             sections = list(rows.sections())
             if transpose and not rows.facts.symmetric:
                 sections += job.transpose(rows).sections()
@@ -136,7 +154,7 @@ class _Job:
         facts: Ingested,
         threads: int | None,
         progress: Progress,
-        transpose: bool,
+        steps: int,
     ) -> None:
         self._workspace, self.budget, self._facts, self._threads = workspace, budget, facts, threads
         self._raw = SpillFile(workspace.path(RAW_FILE), facts.count)
@@ -144,7 +162,7 @@ class _Job:
         self._weight_type = None if facts.weight_type is None else np.dtype(facts.weight_type)
         self._id_type = id_dtype(self.vertices.count)
         self.undirected = self._mirror = self.merged = False
-        self._progress, self._steps, self._steps_done = progress, 2 if transpose else 1, 0
+        self._progress, self._steps, self._steps_done = progress, steps, 0
 
     def choose_direction(self, directed: bool | None, symmetrize: bool | None) -> None:
         """Decide whether edges go both ways, by the same rules as in memory."""
@@ -155,9 +173,9 @@ class _Job:
         sure = not self._facts.directed and not self._facts.listing_unsure
         self.merged = self._mirror and self._facts.reverses_there and not sure
 
-    def sort(self, drop_self_loops: bool, dedupe: bool, merge_weights: MergeRule) -> RowFiles:
-        """The rows of the graph."""
-        rows = self._row_files("", dedupe, merge_weights)
+    def sort(self, drop_self_loops: bool, dedupe: bool, merge_weights: MergeRule, *, prefix: str = "") -> RowFiles:
+        """The rows of the graph, in files whose names begin with ``prefix``."""
+        rows = self._row_files(prefix, dedupe, merge_weights)
         most = self._facts.count * (2 if self._mirror and not self.merged else 1)
         self._fill(rows, self._arcs(drop_self_loops), most)
         if self.undirected and not rows.facts.symmetric:
@@ -166,6 +184,15 @@ class _Job:
                 "weight, and some are not; leave symmetrize out to have the reverse edges added"
             )
         return rows
+
+    def by_degree(self, rows: RowFiles) -> RowFiles:
+        """The rows of the graph with its vertices in the order of their degrees; their labels follow."""
+        order = DegreeOrder(rows, self.vertices.count, self._workspace, self.budget)
+        self.budget = order.left
+        result = self._row_files("", False, "first")
+        self._fill(result, order.arcs(), rows.num_arcs)
+        self.vertices = replace(self.vertices, labels=order.labels(self.vertices.labels))
+        return result
 
     def transpose(self, rows: RowFiles) -> RowFiles:
         """The rows of the transposed graph."""

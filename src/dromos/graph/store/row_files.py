@@ -81,18 +81,36 @@ class RowFiles:
         for name, (path, dtype) in self._paths.items():
             yield f"{self.prefix}{name}", MappedFile(path, dtype)
 
+    def remove(self) -> None:
+        """Delete the files."""
+        for path, _ in self._paths.values():
+            path.unlink()
+
+    def degrees(self) -> Array:
+        """The number of arcs of each row."""
+        offsets, degrees = MappedFile(*self._paths["offsets"]), np.empty(self._num_vertices, OFFSET)
+        for begin in range(0, self._num_vertices, self._step):
+            end = min(begin + self._step, self._num_vertices)
+            np.subtract(offsets.array[begin + 1 : end + 1], offsets.array[begin:end], out=degrees[begin:end])
+            offsets.let_go()
+        return degrees
+
     def reversed_arcs(self) -> Iterator[EdgeBlock]:
         """Every arc reversed, in the order of the rows."""
+        for rows, targets, weights in self.arcs():
+            yield EdgeBlock(targets, rows, weights)
+
+    def arcs(self) -> Iterator[EdgeBlock]:
+        """Every arc, in the order of the rows."""
         files = {name: MappedFile(path, dtype) for name, (path, dtype) in self._paths.items()}
         for begin in range(0, self.num_arcs, self._step):
-            arcs = np.arange(begin, min(begin + self._step, self.num_arcs))
-            rows = np.searchsorted(files["offsets"].array, arcs, side="right") - 1
+            rows = _rows_of(files["offsets"].array, begin, min(begin + self._step, self.num_arcs))
             part = slice(begin, begin + self._step)
             targets = files["targets"].array[part].copy()
             weights = files["weights"].array[part].copy() if "weights" in files else None
             for file in files.values():
                 file.let_go()
-            yield EdgeBlock(targets, rows.astype(targets.dtype), weights)
+            yield EdgeBlock(rows.astype(targets.dtype), targets, weights)
 
     def _loaded(self, part: Part) -> EdgeBlock:
         """The arcs of a part in memory, the sources as rows of the part."""
@@ -151,3 +169,11 @@ class RowFiles:
         if weights is not None:
             weights.tofile(self._files["weights"])
         self.num_arcs += len(targets)
+
+
+def _rows_of(offsets: Array, begin: int, end: int) -> Array:
+    """The rows of the arcs ``begin..end``."""
+    first, last = (int(row) for row in np.searchsorted(offsets, (begin, end - 1), side="right"))
+    if last - first >= end - begin:  # most of these rows are empty
+        return np.searchsorted(offsets, np.arange(begin, end), side="right") - 1
+    return np.repeat(np.arange(first - 1, last), np.diff(np.clip(offsets[first - 1 : last + 1], begin, end)))

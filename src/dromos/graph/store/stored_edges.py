@@ -12,7 +12,7 @@ from dromos.errors import ResourceError
 from dromos.graph.formats.base import EdgeBlock, EdgeSource, Progress
 from dromos.graph.formats.both_directions import one_direction
 from dromos.graph.labels import Labels
-from dromos.graph.store.budget import Budget
+from dromos.graph.store.budget import LEAST_MEMORY, Budget
 from dromos.graph.store.paged.offsets import offset_bytes
 from dromos.graph.store.stored import StoredGraph, open_store
 from dromos.graph.summary import enough_bytes, human_bytes
@@ -27,21 +27,20 @@ class _StoredEdges(EdgeSource):
         return names
 
 
-def stored_edges(
-    path: str | os.PathLike[str], budget: Budget, *, both_directions: bool, progress: Progress
-) -> EdgeSource:
+def stored_edges(path: str | os.PathLike[str], memory: int, *, both_directions: bool, progress: Progress) -> EdgeSource:
     """The edges of a store, in the order of its rows.
 
     An edge of an undirected graph comes once, unless ``both_directions`` makes two directed edges of it. The row
-    offsets stay in memory, and may take a quarter of the budget.
+    offsets stay in memory, and may take a quarter of ``memory``.
     """
     graph = open_store(path)
     held = offset_bytes(graph.header)
-    if 4 * held > budget.memory:
+    if 4 * held > max(memory, LEAST_MEMORY):
         raise ResourceError(
-            f"memory={human_bytes(budget.memory)} is too little: the row offsets of {path} take {human_bytes(held)}, "
+            f"memory={human_bytes(memory)} is too little: the row offsets of {path} take {human_bytes(held)}, "
             f"and may take a quarter; give at least {enough_bytes(4 * held)}"
         )
+    budget = Budget(memory)
     once = not (graph.directed or both_directions)
     return _StoredEdges(
         _blocks(graph, budget, once, progress),
