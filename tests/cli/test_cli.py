@@ -109,6 +109,26 @@ def test_convert_orders_by_degree(dromos: Run, tmp_path: Path) -> None:
     assert "give at least 4.0 MiB" in refused.stderr
 
 
+def test_largest_component(dromos: Run, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("5 7\n7 5\n7 9\n20 21\n")
+    assert "`dromos largest-component --strong GRAPH OUT`" in dromos("diameter", "in.txt").stderr
+    assert dromos("largest-component", "in.txt", "strong.drm", "--strong").returncode == 0
+    assert dr.read(tmp_path / "strong.drm").labels.to_numpy().tolist() == [5, 7]
+    assert dromos("convert", "in.txt", "both.drm", "--symmetrize").returncode == 0
+    assert "`dromos largest-component GRAPH OUT`" in dromos("diameter", "both.drm").stderr
+    for memory in ((), ("--memory", "32M")):
+        assert dromos("largest-component", "both.drm", "out.drm", *memory).returncode == 0
+        found = dr.read(tmp_path / "out.drm")
+        assert found.labels.to_numpy().tolist() == [5, 7, 9]
+        assert found.num_edges == 3
+    assert dromos("diameter", "out.drm").returncode == 0
+    before = (tmp_path / "both.drm").read_bytes()
+    assert "are the same file" in dromos("largest-component", "both.drm", "both.drm").stderr
+    assert (tmp_path / "both.drm").read_bytes() == before
+    assert ".strange is not known" in dromos("largest-component", "both.drm", "out.strange").stderr
+    assert "--memory reads a .drm store" in dromos("largest-component", "in.txt", "out.drm", "--memory", "1G").stderr
+
+
 def test_convert_compresses(dromos: Run, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("".join(f"{u} {(u * 7 + k) % 90}\n" for u in range(90) for k in range(20)))
     assert dromos("convert", "in.txt", "plain.drm", "--order", "degree").returncode == 0

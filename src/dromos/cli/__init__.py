@@ -14,7 +14,20 @@ import typer
 from typer.core import TyperGroup
 
 from dromos._version import __version__
-from dromos.cli import convert, formats, generate, graph500, info, plan, reachability, run, serve, verify, warm
+from dromos.cli import (
+    convert,
+    formats,
+    generate,
+    graph500,
+    info,
+    largest_component,
+    plan,
+    reachability,
+    run,
+    serve,
+    verify,
+    warm,
+)
 from dromos.cli.advice import in_options, listen, speak_as
 from dromos.cli.algorithms import add_commands
 from dromos.cli.console import err
@@ -54,6 +67,7 @@ app.command("serve")(serve.serve)
 app.command("plan")(plan.plan)
 app.command("warm")(warm.warm)
 add_commands(app)
+app.command("largest-component", rich_help_panel="Algorithms")(largest_component.largest_component)
 app.command("reachability-index", rich_help_panel="Algorithms")(reachability.reachability_index)
 app.command("reachable", rich_help_panel="Algorithms")(reachability.reachable)
 app.command("graph500")(graph500.graph500)

@@ -22,6 +22,7 @@ _OF_CONVERT: Final = ("extra_columns", "header", "ids", "weight_dtype")
 """How a file is to be read, which only ``dromos convert`` is told."""
 _READ: Final = re.compile(r"\buse dr\.read\(path\)(?!, or graph)")
 """Advice to read a graph into memory, unless the message itself goes on to say it for the command line."""
+_LARGEST: Final = re.compile(r"dromos\.largest_component\(graph(, strong=True)?\)")
 
 _OPEN: Final = re.compile(
     r"\buse dr\.open\(path\), which reads it in pages \(on the command line: give --memory\), or "
@@ -44,9 +45,16 @@ def in_options(text: str) -> str:
     if "memory" in _options:
         text = _READ.sub("leave --memory out", text)
     if _options:
+        text = _LARGEST.sub(
+            lambda found: f"`dromos largest-component{' --strong' if found[1] else ''} GRAPH OUT`", text
+        )
         text = text.replace(" and dr.open(path);", ";").replace("call it on graph.symmetrized(), or ", "")
         text = _OPEN.sub("give --memory, or " if "memory" in _options else "", text)
     return _BARE.sub(_named, _KEYWORD.sub(_as_option, text))
+
+
+def _largest_component(match: re.Match[str]) -> str:
+    return f"`dromos largest-component {'--strong ' if match[1] else ''}GRAPH OUT`"
 
 
 def _named(match: re.Match[str]) -> str:

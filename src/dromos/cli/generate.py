@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dromos.cli.console import err, work
+from dromos.cli.console import work
+from dromos.cli.graph_files import Out, check_name, write_graph
 from dromos.cli.sizes import parse_range
-from dromos.errors import UnsupportedFormatError
 
 if TYPE_CHECKING:
     from dromos.graph import Graph
@@ -19,7 +19,6 @@ __all__ = ["app"]
 
 app = typer.Typer(help="Generate a graph and write it to a file.", no_args_is_help=True)
 
-Out = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write, in any format.", show_default=False)]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same graph, with any number of threads.")]
 Weights = Annotated[
     str | None, typer.Option(metavar="LOW..HIGH", help="Add random weights, such as 1..255 (whole) or 0.0..1.0 (real).")
@@ -32,16 +31,10 @@ Vertices = Annotated[int, typer.Option("--vertices", "-n", help="Number of verti
 
 
 def _make(out: Path, weights: str | None, seed: int, generate: Callable[[], Graph]) -> None:
-    from dromos.graph import formats, generators
-    from dromos.graph.formats.files import require_folder
+    from dromos.graph import generators
 
     bounds = None if weights is None else parse_range(weights)
-    try:
-        formats.format_of(out)  # a wrong extension shows before the work, not after it
-    except UnsupportedFormatError as error:
-        message = error.message.replace("pass format= with one of", "name OUT as a file of one of these formats:")
-        raise UnsupportedFormatError(message, path=error.path) from None
-    require_folder(out)
+    check_name(out)
     with work("generating"):
         graph = generate()
         if bounds is not None:
@@ -51,14 +44,7 @@ def _make(out: Path, weights: str | None, seed: int, generate: Callable[[], Grap
                 if whole
                 else generators.with_random_weights(graph, low, high, seed=seed)
             )
-    try:
-        with work(f"writing {out.name}") as progress:
-            formats.write(graph, out, progress=progress)
-    except UnsupportedFormatError as error:
-        message = error.message.replace("pass allow_loss=True", "convert it with `dromos convert --allow-loss`")
-        raise UnsupportedFormatError(message, path=error.path) from None
-    if err.is_terminal:
-        err.print(f"wrote {out}: {graph!r}", markup=False)
+    write_graph(graph, out)
 
 
 @app.command()
