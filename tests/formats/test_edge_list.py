@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import dromos as dr
 from dromos import DromosWarning, Graph
-from dromos.errors import FormatError, InvalidArgumentError, UnsupportedFormatError
+from dromos.errors import FormatError, GraphDataError, InvalidArgumentError, UnsupportedFormatError
 from dromos.graph.formats import open_edges
+from dromos.graph.formats.base import EdgeBlock, EdgeSource
+from dromos.graph.formats.reading import _collected
+from dromos.graph.labels import Labels
+from dromos.graph.store import convert
 
 
 @pytest.fixture
@@ -90,6 +95,32 @@ def test_names(read) -> None:  # type: ignore[no-untyped-def]
     assert arcs(read("New York\tBoston\t3\n")) == [("New York", "Boston", 3)]
     assert arcs(read("Zürich, Genève, 2.5\n")) == [("Zürich", "Genève", 2.5)]
     assert arcs(read("1 2\n", ids="names")) == [("1", "2")]
+
+
+@pytest.mark.parametrize("labels", [None, [7, 5, 9, 2]])
+@pytest.mark.parametrize("extension", [".txt", ".tsv"])
+def test_the_numbers_of_a_file_of_our_own_as_names(tmp_path: Path, labels: list[int] | None, extension: str) -> None:
+    """Its comment tells of numbers, and of a vertex that no row names."""
+    file, store = tmp_path / f"g{extension}", tmp_path / "g.drm"
+    dr.write(dr.Graph.from_edges([0, 1], [1, 2], num_vertices=4, labels=labels), file)
+    names = ["0", "1", "2"] if labels is None else ["7", "5", "9"]
+    graph = dr.read(file, ids="names")
+    assert sorted(graph.labels.to_numpy().tolist()) == sorted(names)
+    assert graph.num_vertices == 3
+    assert sorted(arcs(graph)) == sorted([(names[0], names[1]), (names[1], names[2])])
+    dr.write(graph, store)
+    whole = store.read_bytes()
+    convert(file, store, memory=32 << 20, ids="names")
+    assert store.read_bytes() == whole
+    assert dr.read(file).num_vertices == 4
+
+
+def test_as_many_labels_as_vertices_are_read() -> None:
+    source = EdgeSource(iter([EdgeBlock(np.array([5]), np.array([7]), None)]), num_vertices=3)
+    source.labels = Labels.from_values([5, 7])
+    build: dict[str, Any] = {"symmetrize": None, "dedupe": False, "drop_self_loops": False, "threads": 1}
+    with pytest.raises(GraphDataError, match="2 labels for 3 vertices"):
+        _collected(source, None, None, False, build)
 
 
 def test_a_name_among_numbers_makes_all_ids_names(read) -> None:  # type: ignore[no-untyped-def]

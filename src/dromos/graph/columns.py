@@ -99,8 +99,8 @@ def vertex_count(src: Array, dst: Array, given: int | None, labels: Labels | Non
     count = given if given is not None else (len(labels) if labels is not None else None)
     if count is not None:
         count = _number_of_vertices(count)
-    if count is not None and labels is not None and len(labels) != count:
-        raise GraphDataError(f"there are {len(labels):,} labels for {count:,} vertices; give one per vertex")
+    if count is not None and labels is not None:
+        labels.require_one_per_vertex(count)
     if len(src) == 0:
         return count or 0
     ranges = build.id_range(src), build.id_range(dst)

@@ -97,6 +97,17 @@ class Labels:
         """
         return cls(utf8=np.empty(0, np.uint8), offsets=np.zeros(1, np.int64))
 
+    def require_one_per_vertex(self, num_vertices: int) -> None:
+        """Raise an error unless there are so many labels.
+
+        >>> Labels.from_values(["ada", "bob"]).require_one_per_vertex(3)
+        Traceback (most recent call last):
+            ...
+        dromos.errors.GraphDataError: there are 2 labels for 3 vertices; give one per vertex
+        """
+        if len(self) != num_vertices:
+            raise GraphDataError(f"there are {len(self):,} labels for {num_vertices:,} vertices; give one per vertex")
+
     @property
     def kind(self) -> str:
         """``"int"`` or ``"str"``."""

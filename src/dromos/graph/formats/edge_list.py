@@ -104,7 +104,7 @@ class _EdgeReader:
         front = read_front(text, _MARKS)
         source = EdgeSource(iter(()), sparse_ids=self.ids == "auto")
         if front.note is not None:
-            _apply(front.note, source)
+            _apply(front.note, source, rows_hold_names=self._are_texts(front.note))
         else:
             self.snap = SnapHeader.find(front.comments, text.lines_read)
             source.directed = not (self.snap is not None and self.snap.undirected)
@@ -156,8 +156,13 @@ class _EdgeReader:
             return self.ids == "names" or (front.note is not None and front.note.labels_kind == "str")
         return self.counts is None and line is not None and _holds_names(line)
 
+    def _are_texts(self, note: GraphNote) -> bool:
+        """Whether the numbers that the note tells of are to be read as names."""
+        return self.ids == "names" and note.labels_kind != "str"
+
     def _names_shape(self, line: bytes | None, front: Front) -> tuple[RowShape, bytes | None]:
-        separator = b"\t" if front.note is not None else find_separator(line or b"")
+        written_as_names = front.note is not None and not self._are_texts(front.note)
+        separator = b"\t" if written_as_names else find_separator(line or b"")
         fields = split_fields(line, separator) if line is not None else []
         return self._shape(fields, front), separator
 
@@ -219,8 +224,13 @@ class _EdgeReader:
         return _holds_names(error.text.encode())
 
 
-def _apply(note: GraphNote, source: EdgeSource) -> None:
-    source.directed, source.num_edges, source.labels = note.directed, note.num_edges, note.labels
+def _apply(note: GraphNote, source: EdgeSource, *, rows_hold_names: bool) -> None:
+    """Pass on what the note tells; of vertices nothing if the rows are read as names, for it tells of numbers."""
+    source.directed, source.num_edges = note.directed, note.num_edges
+    if rows_hold_names:
+        source.sparse_ids = False
+        return
+    source.labels = note.labels
     source.sparse_ids = note.labels_kind == "rows"
     if note.labels_kind == "none":
         source.num_vertices = note.num_vertices

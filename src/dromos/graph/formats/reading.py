@@ -130,7 +130,11 @@ def _collected(
         reverses.take(src, dst, weight)
         if merged := reverses.all_there:
             src, dst, weight = one_direction(src, dst, weight)
-    count = source.num_vertices if source.num_vertices is not None else (len(labels) if labels is not None else None)
+    count = source.num_vertices
+    if labels is not None:
+        if count is not None:
+            labels.require_one_per_vertex(count)
+        count = len(labels)
     graph = Graph.from_edges(src, dst, weight, num_vertices=count, directed=directed, **build)
     graph._labels = labels
     return graph, merged

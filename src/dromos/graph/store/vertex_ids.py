@@ -36,10 +36,8 @@ def number_vertices(
     """Decide what the ids of the input mean, by the same rules as :func:`dromos.read`."""
     if facts.has_labels:
         labels = load_labels(workspace)
-        if facts.num_vertices is not None and facts.num_vertices != len(labels):
-            raise GraphDataError(
-                f"there are {len(labels):,} labels for {facts.num_vertices:,} vertices; give one per vertex"
-            )
+        if facts.num_vertices is not None:
+            labels.require_one_per_vertex(facts.num_vertices)
         if facts.text:
             table = np.load(workspace.path("text_ids.npy"), mmap_mode="r" if facts.count else None)
             return Vertices(len(labels), labels, lambda ids: np.asarray(table[ids]))
