@@ -74,7 +74,7 @@ def test_a_budget_that_a_run_refuses_is_not_predicted(tmp_path: Path) -> None:
     stored = dr.open(tmp_path / "g.drm")
     row = by_place(prediction.predictions(stored, cost_of("bfs"), 1 << 20))["cpu, from disk"]
     assert row.seconds is None
-    assert row.note == "1.0 MiB is too little: a run needs about 2.0 MiB"
+    assert row.note == "1.0 MiB is too little: a run needs about 2.1 MiB"
     with pytest.raises(ResourceError, match=r"memory=1M is too little: this run needs 2\.\d MiB"):
         dr.bfs(stored, 0, memory="1M", device="cpu")
 
@@ -211,11 +211,12 @@ def test_a_budget_is_planned_to_hold_a_graph_if_a_run_within_it_reads_all_of_it(
 
 
 @pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize(("algorithm", "weighted"), [*((name, False) for name in ALGORITHMS), ("sssp", True)])
 def test_a_budget_is_planned_to_be_enough_if_a_run_within_it_begins(
-    algorithm: str, packed: bool, tmp_path: Path
+    algorithm: str, weighted: bool, packed: bool, tmp_path: Path
 ) -> None:
     graph = dr.generators.rmat(18, 2, seed=1, dedupe=True, drop_self_loops=True)
+    graph = dr.generators.with_random_weights(graph, 0.5, 2.0) if weighted else graph
     dr.write(graph, tmp_path / "g.drm", compress=packed)
     stored = dr.open(tmp_path / "g.drm")
     with pytest.raises(ResourceError) as caught:
@@ -225,6 +226,17 @@ def test_a_budget_is_planned_to_be_enough_if_a_run_within_it_begins(
     for budget, enough in ((caught.value.needed * (1 - near), False), (caught.value.needed * (1 + near), True)):
         row = by_place(prediction.predictions(stored, cost_of(algorithm), int(budget), "cpu"))["cpu, from disk"]
         assert (row.seconds is not None) == enough, row
+
+
+def test_the_command_tells_that_the_chosen_place_refuses_the_graph(tmp_path: Path) -> None:
+    graph = dr.Graph.from_edges([0, 1], [1, 2])
+    dr.write(graph, tmp_path / "g.drm")
+    dr.write(graph, tmp_path / "g.txt")
+    for file, algorithm in (("g.drm", "core-numbers"), ("g.txt", "bfs")):
+        said = planned(str(tmp_path / file), algorithm, "--memory", "64M", "--device", "cpu")
+        assert "but it does not run there: the graph is " in said["reason"], said
+    with pytest.raises(InvalidArgumentError, match="is directed"):
+        dr.core_numbers(dr.open(tmp_path / "g.drm"), memory="64M", device="cpu")
 
 
 def test_weights_count_where_they_are_read(tmp_path: Path) -> None:

@@ -66,6 +66,8 @@ def plan(
     marked = next((row for row in rows if row.engine == taken), None)
     if budget is not None and marked is not None and marked.whole:
         reason = "memory is given, and holds the graph: it is read whole"
+    if marked is not None and marked.seconds is None:
+        reason = f"{reason.partition(':')[0]}; but it does not run there: {marked.note}"
     if json:
         places = [asdict(row) | {"taken": row.engine == taken} for row in rows]
         told = {"device": device, "takes": taken, "reason": reason, "auto": chosen(found, budget)}

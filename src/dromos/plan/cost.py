@@ -76,6 +76,8 @@ class Cost:
     """Its work on a split graph; None: it is not a program that can be split."""
     weighted: bool = False
     """Whether it reads the weights of a graph that has some."""
+    undirected_on_disk: bool = False
+    """Whether a directed graph on disk is refused."""
     over_pages: int = 40
     """Bytes per vertex that a run over the pages of a graph on disk takes at least, with 4-byte ids."""
     beside: int = 96

@@ -31,7 +31,7 @@ from dromos.graph.store.paged.memory import SparseMemory
 from dromos.graph.store.paged.pager import REQUEST_BYTES
 from dromos.graph.store.paged.pool import READERS, ReadPool
 from dromos.graph.store.paged.stripes import open_source
-from dromos.graph.summary import human_bytes
+from dromos.graph.summary import enough_bytes, human_bytes
 from dromos.parallel import num_threads
 from dromos.places.hybrid.model import best_choice, predicted_run
 from dromos.places.hybrid.part_sizes import part_sizes
@@ -50,6 +50,7 @@ _MODELLED: Final = ("auto", "cpu", "cuda", "cpu+cuda")
 # The names of other places begin with the engine's.
 _ENGINES: Final = {"cpu, in memory": "cpu", "cpu, from disk": "cpu, streamed", "cuda, from disk": "cuda, streamed"}
 _ON_GPU: Final = 80  # bytes per vertex: fields, copies, queues, bitmaps and offsets of a typical run
+_WITH_REAL_WEIGHTS: Final = 8.5  # more bytes per vertex of a run over pages: sums of weights are float64 then
 _LEAST_BUFFERS: Final = 2 << 20  # what a run from disk holds beside its state, however small the graph
 _READ_BYTES: Final = 64 << 20
 # The scale of the graphs that rates are measured on: tables exceed a core's own cache, and a GPU is busy for longer
@@ -64,6 +65,11 @@ _SPILLING_PASSES: Final = 1.3
 _SPILLED_PASS: Final = 1.4
 _SPILLED_BYTES: Final = 0.8
 _NO_STORE: Final = "the graph is not in a .drm file; make one with `dromos convert --memory 2G IN OUT.drm`"
+
+_DIRECTED: Final = (
+    "the graph is directed; make an undirected store with "
+    "`dromos convert --symmetrize --dedupe --drop-self-loops IN OUT.drm`"
+)
 
 
 @dataclass(frozen=True)
@@ -132,7 +138,7 @@ def require_model(device: str) -> None:
 def _on_host(graph: Graph, cost: Cost, memory: int | None) -> Iterator[Prediction]:
     rates = _measured("cpu")
     compute = graph.num_arcs / rates.arcs + graph.num_vertices / rates.vertices
-    arcs, state = _arc_bytes(graph, cost), cost.over_pages * graph.num_vertices
+    arcs, state = _arc_bytes(graph, cost), _state_bytes(graph, cost)
     free = sizes.available_memory()
     fits = arcs + state <= free
     note = "" if fits else f"larger than the {human_bytes(free)} that are free"
@@ -142,8 +148,10 @@ def _on_host(graph: Graph, cost: Cost, memory: int | None) -> Iterator[Predictio
     how = "dr.open(path)" if memory is None else f'dr.open(path), memory="{_written(memory)}"'
     if origin is None:
         yield Prediction("cpu, from disk", how, state, arcs, None, _NO_STORE)
+    elif cost.undirected_on_disk and graph.directed:
+        yield Prediction("cpu, from disk", how, state, arcs, None, _DIRECTED)
     elif budget < (least := state + _LEAST_BUFFERS + _unpacking_bytes(graph)):
-        note = f"{human_bytes(budget)} is too little: a run needs about {human_bytes(least)}"
+        note = f"{human_bytes(budget)} is too little: a run needs about {enough_bytes(least)}"
         yield Prediction("cpu, from disk", how, least, arcs, None, note)
     else:
         on_disk = _arc_bytes_on_disk(graph, cost)
@@ -272,6 +280,12 @@ def _leaves() -> list[Leaf]:
     from dromos.engines.cuda.part import CudaLeaf
 
     return [CpuLeaf(), CudaLeaf()]
+
+
+def _state_bytes(graph: Graph, cost: Cost) -> int:
+    """The bytes of a run over pages that grow with the vertices."""
+    real = cost.weighted and graph.weights is not None and graph.weights.dtype.kind == "f"
+    return int((cost.over_pages + (_WITH_REAL_WEIGHTS if real else 0)) * graph.num_vertices)
 
 
 def _arc_bytes(graph: Graph, cost: Cost) -> int:
