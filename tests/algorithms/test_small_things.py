@@ -100,6 +100,14 @@ def test_the_largest_strong_component():
     assert not dr.has_path(graph, "a", "y")
 
 
+def test_the_largest_component_of_nothing_is_in_memory_too(tmp_path):
+    dr.write(dr.Graph.from_edges([], []), tmp_path / "none.drm")
+    for strong in (False, True):
+        found = dr.largest_component(dr.open(tmp_path / "none.drm"), strong=strong)
+        assert not found.on_disk
+        assert found.num_vertices == 0
+
+
 @examples(10)
 @given(graph=graphs(low=1, high=7, weights=(0.0, 0.5, 1.0, 3.0), unweighted=False))
 def test_weighted_closeness_is_that_of_networkx(graph):

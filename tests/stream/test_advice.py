@@ -120,6 +120,26 @@ def test_budgets_that_are_advised_for_graphs_of_communities(find: Callable[..., 
     assert again.modularity == pytest.approx(found.modularity, abs=0.02)  # Leiden has two answers
 
 
+class _Costs(dr.Program):
+    """Distances along edges of given costs."""
+
+    cost = dr.edge_param(np.float64)
+    d = dr.field(np.float64)
+    combine = dr.MIN
+
+    def init(self, v: Any) -> Any:
+        return dr.where(v.id == 0, 0.0, np.inf)
+
+    def start(self, v: Any) -> Any:
+        return v.id == 0
+
+    def compute(self, u: Any, edge: Any, v: Any) -> Any:
+        return u.d + edge.cost
+
+    def update(self, v: Any, message: Any) -> Any:
+        return dr.minimum(v.d, message)
+
+
 @pytest.mark.parametrize("call", [dr.core_numbers, dr.k_core, dr.maximal_independent_set])
 def test_stores_that_are_not_simple(call: Callable[..., Any], tmp_path: Path) -> None:
     file = tmp_path / "g.drm"
@@ -127,8 +147,18 @@ def test_stores_that_are_not_simple(call: Callable[..., Any], tmp_path: Path) ->
     with pytest.raises(InvalidArgumentError, match=r"has self-loops and parallel edges.*--dedupe --drop-self-loops IN"):
         call(dr.open(file))
     dr.write(dr.Graph.from_edges([0, 0], [1, 1]), file)
-    with pytest.raises(InvalidArgumentError, match=r"has parallel edges, which.*--symmetrize --dedupe --drop"):
+    with pytest.raises(InvalidArgumentError, match=r"is directed.*--symmetrize --dedupe --drop"):
         call(dr.open(file))
+
+
+@pytest.mark.parametrize("transpose", [False, True])
+def test_values_of_edges_are_not_pulled_from_disk(tmp_path: Path, transpose: bool) -> None:
+    graph, file = dr.Graph.from_edges([0, 1], [1, 2]), tmp_path / "g.drm"
+    dr.write(graph, file, transpose=transpose)
+    program = _Costs(cost=np.ones(2))
+    assert dr.run(program, dr.open(file), memory="64M").d.tolist() == [0, 1, 2]
+    with pytest.raises(InvalidArgumentError, match=r"values of edges, which are in the order of the out-.*dr\.read"):
+        dr.run(program, dr.open(file), memory="64M", path="sync-pull-td")
 
 
 def test_stores_with_more_than_one_path_along_an_edge(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ __all__ = [
     "lightest",
     "loops_of",
     "refuse_rows_on_disk",
+    "require_undirected_store",
     "row_sums",
     "simple",
     "simple_for_programs",
@@ -119,6 +120,19 @@ def simple_for_programs(graph: Graph, *, directed: bool = False) -> Graph:
     """
     _require_simple_store(graph, ("--transpose " if directed else "--symmetrize ") if graph.directed else "")
     return simple(graph)
+
+
+def require_undirected_store(graph: Graph, difference: str = "") -> None:
+    """Refuse a directed graph on disk, of which no undirected one is made.
+
+    ``difference``: what else such a store changes, for the error.
+    """
+    if graph.on_disk and graph.directed:
+        raise InvalidArgumentError(
+            f"{graph.source_file} is directed, and this needs every edge in both directions, once and without "
+            f"self-loops; make such a store with `dromos convert --symmetrize --dedupe --drop-self-loops IN OUT.drm` "
+            f"(--memory sets a budget for it{difference}), or use dr.read(path)"
+        )
 
 
 def _require_simple_store(graph: Graph, options: str) -> None:

@@ -18,7 +18,7 @@ from typing import Any, Final, Unpack
 import numpy as np
 
 import dromos.program as dr
-from dromos.algorithms.arguments import simple_for_programs, sources_of_arcs
+from dromos.algorithms.arguments import require_undirected_store, simple_for_programs, sources_of_arcs
 from dromos.algorithms.verifying import nowhere, peel
 from dromos.dtypes import Array
 from dromos.graph import Graph
@@ -28,7 +28,7 @@ from dromos.runner import Options, Result, Session
 
 __all__ = ["CoreNumbersResult", "Cores", "Peel", "core_numbers", "degeneracy", "peeled_graph", "verify"]
 
-COST: Final = Cost(passes=12, over_pages=30, beside=50)
+COST: Final = Cost(passes=12, over_pages=30, beside=50, undirected_on_disk=True)
 
 
 class Peel(dr.Program):
@@ -121,6 +121,7 @@ class Cores(dr.Program):
 
 def peeled_graph(graph: Graph) -> Graph:
     """The undirected graph that cores are defined on: an edge of a directed graph counts at both of its ends."""
+    require_undirected_store(graph, "; there two opposite edges count as one, and here as two")
     bare = simple_for_programs(graph)
     # also where every arc has its reverse: then they are two edges
     return derived(bare, "both ends", lambda given: given.symmetrized(dedupe=False)) if graph.directed else bare

@@ -17,7 +17,13 @@ from typing import Any, Unpack
 import numpy as np
 
 import dromos.program as dr
-from dromos.algorithms.arguments import count_of, simple_for_programs, sources_of_arcs, symmetric
+from dromos.algorithms.arguments import (
+    count_of,
+    require_undirected_store,
+    simple_for_programs,
+    sources_of_arcs,
+    symmetric,
+)
 from dromos.algorithms.verifying import nowhere, require
 from dromos.dtypes import Array
 from dromos.graph import Graph
@@ -85,6 +91,8 @@ def maximal_independent_set(graph: Graph, seed: int = 0, **how: Unpack[Options])
     ([True, False, True], 2)
     """
     session = Session("maximal_independent_set", graph, **how)
+    if not graph.symmetric:
+        require_undirected_store(graph)
     on = symmetric(simple_for_programs(graph))
     known_seed = count_of(seed, "seed") % (1 << 63)
     fields = session.native("independent_set", on, seed=known_seed)

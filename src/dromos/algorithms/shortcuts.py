@@ -31,9 +31,7 @@ def largest_component(graph: Graph, strong: bool = False, **how: Unpack[Options]
     """
     find = strongly_connected_components if strong else connected_components
     label = on_host(find(graph, **how).label)
-    if not len(label):
-        return graph
-    return graph.subgraph(label == np.bincount(label).argmax())
+    return graph.subgraph(label == np.bincount(label, minlength=1).argmax())
 
 
 def has_path(graph: Graph, source: Any, target: Any, **how: Unpack[Options]) -> bool:

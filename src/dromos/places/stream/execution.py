@@ -25,6 +25,10 @@ __all__ = ["StreamExecution"]
 
 _LITTLE = 1 << 22  # bytes: for a push that reads no more, the bytes of a pull are not computed
 _CONSTANTS = Constants(alpha=15.0, beta=18.0)  # those of the CPU's engine in memory
+_WHY_ONLY_PUSHED = (
+    "the program has values of edges, which are in the order of the out-rows, so from disk it reads these alone; "
+    "use dr.read(path)"
+)
 
 
 class StreamExecution(PlacedExecution):
@@ -47,8 +51,9 @@ class StreamExecution(PlacedExecution):
         self._compiled: set[Path] = set()
         release_free_memory()
         super().__init__(program, graph, types, [part], [feed], CopyExchange())
-        if "pull" not in feed.directions and not (self.ir.edge_fields or self.ir.edge_params):
-            self.caps = replace(self.caps, why_no_others=f"{self.caps.why_no_others}: {graph.why_no_transpose}")
+        if "pull" not in feed.directions:
+            why = _WHY_ONLY_PUSHED if self.ir.edge_fields or self.ir.edge_params else graph.why_no_transpose
+            self.caps = replace(self.caps, why_no_others=f"{self.caps.why_no_others}: {why}")
         self.caps = replace(self.caps, constants=_CONSTANTS, dominated=(*self.caps.dominated, *self._paths_to_avoid()))
         self._both = {path.direction for path in self.caps.paths} == {"push", "pull"}
         self.stats = self._with_bytes(self.stats, 0)
