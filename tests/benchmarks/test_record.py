@@ -119,5 +119,12 @@ def test_growth_is_summed_up_by_scale(tmp_path):
     ledger.add({"graph": "kron26", "order": "input", "memory": "1G", "ns_per_arc": 9.0, "algorithm": "bfs"})
     ledger.save(complete=True)
     assert [row["largest / least"] for row in ledger.summary] == [1.5, 1.25, 2.0]
+    assert [row["largest / smallest graph's"] for row in ledger.summary] == [1.5, 1.25, 2.0]
+    faster = [
+        {"graph": f"kron{s}", "order": "input", "memory": "2G", "ns_per_arc": t, "algorithm": "bfs"}
+        for s, t in ((20, 3.0), (22, 1.0), (24, 2.0))
+    ]
+    assert stream_growth.summary(faster)[0]["largest / smallest graph's"] == 1
+    assert stream_growth.summary(faster)[0]["largest / least"] == 3
     last = (tmp_path / "growth.md").read_text().splitlines()[-1]
-    assert last == "| input | pagerank, an iteration | 1 | 2 | 2 |"
+    assert last == "| input | pagerank, an iteration | 1 | 2 | 2 | 2 |"
