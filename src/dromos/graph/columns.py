@@ -106,7 +106,10 @@ def vertex_count(src: Array, dst: Array, given: int | None, labels: Labels | Non
     ranges = build.id_range(src), build.id_range(dst)
     low, high = min(r[0] for r in ranges), max(r[1] for r in ranges)
     if low < 0:
-        raise GraphDataError(f"the id {low} is negative; ids are 0..n-1 (labels=True takes any integers as names)")
+        raise GraphDataError(
+            f"the id {low} is negative; ids are 0..n-1 (labels=True, or ids='names' for a file, takes any integers as "
+            "names)"
+        )
     if count is None:
         count = high + 1
         if count > 64 * len(src) + 2**20:
