@@ -111,9 +111,9 @@ def convert_external(
         raise InvalidArgumentError(f"merge_weights={merge_weights!r} is not one of {', '.join(MERGE_RULES)}")
     if order not in ORDERS:
         raise InvalidArgumentError(f"order={order!r} is neither {' nor '.join(ORDERS)}")
-    out_path, budget = Path(out_path), Budget(memory)
-    if order == "degree" and source.num_vertices is not None:
+    if order == "degree" and source.num_vertices is not None:  # before less is asked for
         check_memory(source.num_vertices, memory)
+    out_path, budget = Path(out_path), Budget(memory)
     with file_errors(out_path, "write"):
         if out_path.is_dir():
             raise FileError("is a directory; give a file name", path=out_path)

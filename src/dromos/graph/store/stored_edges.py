@@ -40,16 +40,15 @@ def stored_edges(path: str | os.PathLike[str], memory: int, *, both_directions: 
             f"memory={human_bytes(memory)} is too little: the row offsets of {path} take {human_bytes(held)}, "
             f"and may take a quarter; give at least {enough_bytes(4 * held)}"
         )
-    budget = Budget(memory)
     once = not (graph.directed or both_directions)
     return _StoredEdges(
-        _blocks(graph, budget, once, progress),
+        _blocks(graph, memory, once, progress),
         directed=not once, num_vertices=graph.num_vertices, labels=graph.labels,
     )  # fmt: skip
 
 
-def _blocks(graph: StoredGraph, budget: Budget, once: bool, progress: Progress) -> Iterator[EdgeBlock]:
-    done = 0
+def _blocks(graph: StoredGraph, memory: int, once: bool, progress: Progress) -> Iterator[EdgeBlock]:
+    budget, done = Budget(memory), 0
     if not graph.num_arcs and graph.weights is not None:  # no block below tells the type of the weights
         ids = np.empty(0, np.int32)
         yield EdgeBlock(ids, ids, np.empty(0, graph.weights.dtype))
