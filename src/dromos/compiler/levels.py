@@ -37,13 +37,18 @@ class Level(NamedTuple):
     needs: frozenset[str]
     """By Linux's names."""
     has_crc: bool = False
-    """Whether the processor has the checksum instruction that kernels can use."""
+    """Whether the processor has the instructions with which kernels compute checksums: CRC-32 steps on ARM, products
+    without carry on x86."""
 
 
 _LEVELS: Final = {
     "x86_64": (
         Level(
-            "x86-64-v3", "x86-64-v3", "", frozenset(["abm", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"])
+            "x86-64-v3",
+            "x86-64-v3",
+            "+pclmul",
+            frozenset(["abm", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "pclmulqdq", "xsave"]),
+            has_crc=True,
         ),
         Level("x86-64-v2", "x86-64-v2", "", frozenset(["cx16", "popcnt", "sse4_1", "sse4_2", "ssse3"])),
     ),

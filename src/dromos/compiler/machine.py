@@ -77,10 +77,11 @@ def compiling_for(level: Level) -> Iterator[None]:
 
 
 def has_crc() -> bool:
-    """Whether code is compiled for an ARM processor with checksum instructions."""
+    """Whether code is compiled for a processor with instructions for checksums."""
     if _level is not None:
         return _level.has_crc
-    return bool(_llvm().get_host_cpu_features().get("crc"))
+    features = _llvm().get_host_cpu_features()
+    return bool(features.get("crc") or features.get("pclmul"))
 
 
 @cache

@@ -1,6 +1,7 @@
 """Number types, and the type rules of their operations: those of Numba, so that a kernel means the same under both.
 
-A type is written as ``b`` (truth), ``i8`` to ``i64``, ``u8`` to ``u64``, ``f32`` or ``f64``.
+A type is written as ``b`` (truth), ``i8`` to ``i64``, ``u8`` to ``u64``, ``f32`` or ``f64``. ``v128`` is a vector of
+two words, which only intrinsics make and take; nothing is computed with it otherwise.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ __all__ = [
 
 Kind = str
 _WIDTHS: Final = (8, 16, 32, 64)
-_LLVM: Final = {"b": "i1", "f32": "float", "f64": "double"} | {f"{s}{w}": f"i{w}" for s in "iu" for w in _WIDTHS}
+_LLVM: Final = {"b": "i1", "f32": "float", "f64": "double", "v128": "<2 x i64>"} | {
+    f"{s}{w}": f"i{w}" for s in "iu" for w in _WIDTHS
+}
 _NAMES: Final = {np.dtype(f"{s}int{w}"): f"{'u' if s else 'i'}{w}" for s in ("", "u") for w in _WIDTHS} | {
     np.dtype(np.bool_): "b",
     np.dtype(np.float32): "f32",
