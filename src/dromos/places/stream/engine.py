@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from dromos.compiling import Stopwatch
+from dromos.compiling import Stopwatch, note_kernels_are_loaded
 from dromos.dtypes import Array
 from dromos.engines import Engine, Execution, GraphLike, NativeKernel, check_params, graph_types
 from dromos.engines.cpu.claiming_part import ClaimingPart
@@ -113,6 +113,8 @@ class StreamEngine(InMemoryRuns):
         engine = copy(self)
         engine._forms, engine._used, engine._in_memory = StoredForms(), [], False
         engine._graph = engine._forms.of(graph)
+        if engine._graph is not None and self._host.name == "cpu":
+            note_kernels_are_loaded()  # this call will load some, so compiled code reads the file from its first byte
         engine._whole = None if over_pages or self._whole is None else self._whole.reporting_to(progress)
         return engine
 

@@ -1,21 +1,34 @@
-"""The row offsets of a stored graph in memory: 4 bytes each for fewer than 2^32 arcs, else 8."""
+"""The row offsets of a stored graph in memory: 4 bytes each for fewer than 2^32 arcs, else 8.
+
+Those of a large file are read by compiled code on several threads, like pages. If anything is wrong with them, they are
+read once more by Python, which knows which error to raise.
+"""
 
 from __future__ import annotations
 
 import mmap
+import os
 import zlib
+from contextlib import closing
+from functools import partial
+from typing import Final
 
 import numpy as np
 
-from dromos.dtypes import OFFSET, Array
+from dromos.dtypes import OFFSET, Array, read_only
 from dromos.errors import CorruptFileError
+from dromos.graph.store.checksums import crc_tables
 from dromos.graph.store.layout import Header, Section, aligned
-from dromos.graph.store.paged.file import ByteSource
+from dromos.graph.store.paged.file import ByteSource, StoreFile
+from dromos.graph.store.paged.pool import ReadPool
 from dromos.graph.store.paged.rows import checksums_of
+from dromos.graph.store.paged.ways import way_to_read
+from dromos.parallel import run_team
 
 __all__ = ["offset_bytes", "read_offsets", "read_section"]
 
-_PIECE_BYTES = 8 << 20
+_PIECE_BYTES: Final = 8 << 20
+_THREAD_BYTES: Final = 512 << 10  # that each thread reads at once
 
 
 def offset_bytes(header: Header) -> int:
@@ -28,8 +41,36 @@ def read_offsets(source: ByteSource, header: Header, checksums: Array, name: str
     section = header.section(name)
     assert section is not None
     offsets = np.empty(section.items, dtype=np.uint32 if header.num_arcs < 1 << 32 else OFFSET)
-    read_section(source, header, checksums, section, offsets)
+    if not _read_by_threads(source, header, checksums_of(header, checksums, section), section, offsets):
+        read_section(source, header, checksums, section, offsets)
     return offsets
+
+
+def _read_by_threads(source: ByteSource, header: Header, sums: Array, section: Section, into: Array) -> bool:
+    """Read and check offsets by compiled code; return whether that is possible here, and nothing is wrong."""
+    if type(source) is not StoreFile or not hasattr(os, "pread") or way_to_read(source.nbytes) != "compiled":
+        return False
+    from dromos.graph.store.paged.read_kernels import read_offsets
+
+    piece_bytes = max(_THREAD_BYTES, header.chunk_bytes)
+    pieces = -(-section.nbytes // piece_bytes)
+    firsts, lasts = np.zeros(pieces, np.int64), np.zeros(pieces, np.int64)
+    cursor, failed = np.zeros(1, np.int64), np.zeros(1, np.int64)
+
+    def read(pieces: Array) -> None:
+        data = np.frombuffer(mmap.mmap(-1, piece_bytes), np.uint8)  # begins a page, as direct reads require
+        run_team(
+            read_offsets, cursor, np.int32(source.descriptor), section.offset, section.nbytes, source.nbytes,
+            piece_bytes, header.chunk_bytes, data, data.view(OFFSET), crc_tables(), read_only(sums), into, pieces,
+            lasts, failed, threads=1,
+        )  # fmt: skip
+
+    read(firsts[:0])  # compile here, where Ctrl-C is handled
+    cursor[0] = 0
+    with closing(ReadPool()) as pool:
+        pool.submit([partial(read, firsts) for _ in range(min(pool.size, pieces))]).wait()
+    rising = pieces > 0 and firsts[0] == 0 and lasts[-1] == header.num_arcs and (lasts[:-1] <= firsts[1:]).all()
+    return bool(rising and not failed[0])
 
 
 def read_section(source: ByteSource, header: Header, checksums: Array, section: Section, into: Array) -> None:

@@ -117,6 +117,41 @@ def read_pages(
         store(outcome, number, np.int32(SERVED) if good else np.int32(FAILED + worker))
 
 
+@kernel
+def read_offsets(
+    thread, threads, cursor, fd, position, nbytes, file_bytes, piece_bytes, chunk_bytes, data, words, tables, sums,
+    into, firsts, lasts, failed,
+):  # fmt: skip
+    """Read and check pieces of a section of offsets, the next open one each time, and write its numbers to ``into``.
+
+    The section begins at ``position`` in the file; pieces are read into ``data``, a buffer of this thread (``words``
+    views it). ``firsts`` and ``lasts`` receive the first and the last number of each piece. ``failed[0]`` is set if a
+    piece cannot be read, does not match its checksums or falls somewhere.
+    """
+    while load(failed, 0) == 0:
+        piece = atomic_add(cursor, 0, 1)
+        if piece >= firsts.size:
+            break
+        begin = piece * piece_bytes
+        size = min(piece_bytes, nbytes - begin)
+        length = (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        expected = min(length, file_bytes - position - begin)
+        good = expected >= size and read_fully(fd, data, 0, length, position + begin, expected)
+        if good:
+            good = _chunks_match(data, tables, sums[begin // chunk_bytes :], 0, size, chunk_bytes)
+        if good:
+            at, before = begin // words.itemsize, load(words, 0)
+            store(firsts, piece, before)
+            for i in range(size // words.itemsize):
+                offset = load(words, i)
+                good &= offset >= before
+                store(into, at + i, offset)
+                before = offset
+            store(lasts, piece, before)
+        if not good:
+            store(failed, 0, 1)
+
+
 @inline
 def _packs_match(data, tables, sums, starts, checked, first, last, shift):
     """Whether all packs that were not ``checked`` before match their checksums.

@@ -25,7 +25,7 @@ def way_to_read(file_bytes: int) -> str:
     'threads'
     """
     chosen = os.environ.get(READS)
-    if chosen is None:
+    if not chosen:
         return "compiled" if file_bytes >= _LARGE and kernels_are_loaded() else "threads"
     if chosen not in _WAYS:
         raise InvalidArgumentError(f"{READS}={chosen!r} is not a way to read; choose one of {', '.join(_WAYS)}")
