@@ -59,6 +59,7 @@ def sort_any_graph(monkeypatch: pytest.MonkeyPatch, *, spill: bool) -> None:
     put_hubs_first(monkeypatch)
     for name in ("LEAST_VALUES", "LEAST_ARCS", "LEAST_DEGREE"):
         monkeypatch.setattr(arc_blocks, name, 0)
+    monkeypatch.setattr(arc_blocks, "_PIECE", 64)  # several in a row, and little memory
     monkeypatch.setattr(sorted_slice, "LEAST_ARCS", 0)
     for name in ("MOST_ROWS", "PLACE_BYTES"):
         monkeypatch.setattr(sorted_rows, name, 0)  # its memory counts, and is much for a graph of some pages

@@ -31,7 +31,7 @@ from tests.stream.stores import PAGE, no_thread_stays, stored
 
 PUSH = Plan.parse("sync-push-dd")
 SUPERSTEPS = 8
-SLICES = 10  # into which the graph's rows are sorted by default
+SLICES = 7  # into which the graph's rows are sorted by default
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +89,7 @@ def test_rows_from_the_file_give_what_pages_give(
 
 
 @pytest.mark.parametrize(
-    ("most", "pages", "sorted_in"), [(None, 16, 1), (4, 16, 1), (4, 1_000, 2), (3, 16, None), (3, 1_000, None)]
+    ("most", "pages", "sorted_in"), [(None, 16, 1), (6, 16, 1), (6, 1_000, 2), (5, 16, None), (5, 1_000, None)]
 )
 def test_a_run_sorts_at_once_if_it_may_be_long(
     most: int | None, pages: int, sorted_in: int | None, file: dr.StoredGraph

@@ -13,12 +13,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from dromos.engines.cpu.arc_blocks import blocks_on_any_graph
+from dromos.engines.cpu.arc_blocks import LEAST_PULLS, blocks_on_any_graph
 from dromos.engines.cpu.initial import only_compiled
 from dromos.errors import DromosError
 from dromos.graph import Graph
 from dromos.graph.store import StoredGraph, open_store, write
-from dromos.places.stream.sorted_rows import PAYS_FROM
 from dromos.places.stream.whole import over_pages
 from dromos.plan import PATHS
 
@@ -41,7 +40,7 @@ _OTHER_VALUES: Final[Mapping[str, tuple[Any, ...]]] = {
     "wide": (True,),
 }
 """Non-default values of arguments, which may need other kernels."""
-_SHORT: Final = {"max_iter": PAYS_FROM, "max_distance": 2, "on_limit": "return"}
+_SHORT: Final = {"max_iter": LEAST_PULLS, "max_distance": 2, "on_limit": "return"}
 """Arguments that end a run early, but not before arcs are worth sorting."""
 _IN_PIECES: Final = ("sync-push-dd", "sync-pull-td")
 """The paths that have kernels of their own if a graph comes in pieces."""

@@ -21,6 +21,7 @@ import numpy as np
 
 from dromos import disk_cache, sizes
 from dromos.engines import Engine
+from dromos.engines.cpu.arc_blocks import LEAST_PULLS
 from dromos.engines.parts import Leaf
 from dromos.errors import DeviceError, InvalidArgumentError
 from dromos.graph import Graph
@@ -37,7 +38,7 @@ from dromos.places.hybrid.model import best_choice, predicted_run
 from dromos.places.hybrid.part_sizes import part_sizes
 from dromos.places.hybrid.rate_runs import SumsOfNeighbours
 from dromos.places.hybrid.rates import Rates, measured, rates_from
-from dromos.places.stream.sorted_rows import LEAST_SHARE, PAYS_FROM, window_bytes
+from dromos.places.stream.sorted_rows import LEAST_SHARE, window_bytes
 from dromos.places.stream.whole import BLOCK_BYTES, FIXED
 from dromos.plan import Path
 from dromos.plan.cost import MESSAGE_BYTES, Cost
@@ -192,7 +193,7 @@ def _streamed(cost: Cost, read: float, pages: float, whole: float, disk: float, 
     16.6
     """
     unsorted = cost.passes
-    if cost.passes >= PAYS_FROM and cost.gathers and (spills or 1 - read >= LEAST_SHARE) and whole < pages:
+    if cost.passes >= LEAST_PULLS and cost.gathers and (spills or 1 - read >= LEAST_SHARE) and whole < pages:
         unsorted = 0 if spills else 1
     later = cost.passes - unsorted
     if later and spills:

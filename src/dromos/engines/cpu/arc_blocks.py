@@ -50,6 +50,7 @@ __all__ = [
     "ArcBlocks",
     "arc_blocks",
     "blocks_on_any_graph",
+    "grouping_bytes",
     "is_worth_blocks",
     "may_be_worth_blocks",
     "sort_arcs",
@@ -63,8 +64,10 @@ MOST_ROWS: Final = 1 << (32 - _SPAN)
 """The most rows of a block: a word holds a row's number in its block and a source's number in its tile."""
 _PER_THREAD: Final = 4  # least number of blocks per thread
 _TOGETHER: Final = 2  # blocks per thread that are sorted at a time
-SORTING_BYTES: Final = 8
-"""Bytes per arc while arcs are sorted, beside what they are sorted into: half of them if tiles are by id."""
+SORTING_BYTES: Final = 4
+"""Bytes per arc while arcs are sorted, beside what they are sorted into."""
+_PIECE: Final = 1 << 14  # least arcs of a row that are grouped by tile at a time: 64 KiB, in a core's own cache
+_PER_TILE: Final = 4 * SEGMENT  # the least average number per tile, so that most of them are in segments
 LEAST_VALUES = 4 << 20
 """Least size in bytes of the gathered values; a core's private cache holds less, or the greater part of it."""
 LEAST_ARCS = 1 << 12
@@ -76,9 +79,10 @@ LONGEST_ROW = 256
 _SHARE: Final = 8  # arcs in blocks take at most this fraction (one in so many) of the machine's memory
 BLOCKS_FROM: Final = 1
 """The first superstep along arcs in blocks in a run of unknown length: a single superstep goes along rows."""
-LEAST_PULLS: Final = 3
-"""The least possible supersteps of a run that sorts: on two cores sorting takes as long as two or three pulls by rows.
-Many cores with large caches take longer in pulls, but little time; and later runs find the arcs sorted."""
+LEAST_PULLS: Final = 6
+"""The least possible supersteps of a run that sorts. On two cores, such a run takes as long with sorting as without.
+Many cores with large caches would need 7 to 20 supersteps, but the loss is small, and later runs find the arcs sorted.
+"""
 _kept = IdentityCache()
 _any_graph = False
 
@@ -218,22 +222,20 @@ def sort_arcs(
     together: int | None = None,
     after: Callable[[int], None] | None = None,
     new: Callable[[int, Any], Array] = huge_zeros,
-    scratch: Callable[[int, Any], Array] = huge_zeros,
 ) -> ArcBlocks:
     """Sort the arcs of rows into the blocks that begin at ``firsts``, without rows of more than ``longest`` arcs.
 
-    ``numbered``: rows of a block are numbered by how many arcs they have. ``in_place``: ``sources`` may be overwritten.
-    ``together`` is the number of blocks sorted at a time, by default all; :data:`SORTING_BYTES` are taken for each of
-    their arcs meanwhile. ``after(row)`` is called when all rows before ``row`` are sorted: their arcs are not read
-    again, and may be released. ``new(count, dtype)`` allocates the arrays that grow with the arcs, and ``scratch`` what
-    is needed only meanwhile.
+    ``numbered``: rows of a block are numbered by how many arcs they have. ``in_place``: ``sources`` may be overwritten;
+    otherwise :data:`SORTING_BYTES` are taken meanwhile for each arc of the blocks that are sorted at a time. These are
+    ``together`` blocks, by default all. ``after(row)`` is called when all rows before ``row`` are sorted: their arcs
+    are not read again, and may be released. ``new(count, dtype)`` allocates the arrays that grow with the arcs.
     """
     tiles, blocks = tiles_of_sources(order.count or num_sources), len(firsts) - 1
     number = rows_by_arcs if numbered else rows_by_id
     numbers = number(offsets, firsts, longest, threads, new)
     together = together or max(blocks, 1)
     sorter = _Sorter(
-        offsets, sources, firsts, longest, numbers.places, order, tiles, threads, together, scratch, in_place=in_place
+        offsets, sources, firsts, longest, numbers.places, order, tiles, threads, together, in_place=in_place
     )
     columns = _Columns(blocks * tiles, len(sources) if together < blocks else None, new)
     for first in range(0, blocks, together):
@@ -288,47 +290,56 @@ class _Sorter:
 
     def __init__(
         self, offsets: Array, sources: Array, firsts: Array, longest: int, numbers: Array, order: SourceOrder,
-        tiles: int, threads: int, together: int, scratch: Callable[[int, Any], Array], *, in_place: bool,
+        tiles: int, threads: int, together: int, *, in_place: bool,
     ) -> None:  # fmt: skip
         self._offsets, self._sources, self._firsts, self._longest = read_only(offsets), sources, firsts, longest
         self._numbers, self._order, self._tiles, self._threads = read_only(numbers), order, tiles, threads
         begins = offsets[firsts[:-1:together]].astype(np.int64)
         most = int(np.diff(begins, append=int(offsets[firsts[-1]])).max(initial=0))
-        self._bins = scratch(most, np.uint32)
-        self._places = None if order is BY_ID or in_place else scratch(most, np.uint32)
+        self._grouped = None if in_place else huge_zeros(most, np.uint32)
+        self._piece = _piece(tiles)
+        self._rows = np.empty((threads, min(self._piece, most)), np.uint32)
+        self._counts, self._nexts = np.zeros((threads, tiles), np.int32), np.empty((threads, tiles), np.int64)
 
     def sort(self, first: int, last: int, columns: _Columns) -> None:
         """Append the words and segments of the blocks ``first..last`` to ``columns``."""
         from dromos.engines.cpu import arc_block_kernels as kernels
 
         low, high = (int(self._offsets[row]) for row in (self._firsts[first], self._firsts[last]))
-        tiles, span = self._tiles, np.uint32(_SPAN)
-        sources = self._placed(low, high)
-        rows = self._offsets, np.int64(low), sources, self._longest, read_only(self._firsts[first : last + 1])
-        counts = np.zeros((last - first) * tiles + 1, np.int64)
-        self._run(kernels.count_arcs, *rows, tiles, span, counts)
-        starts = np.cumsum(counts)
-        binned = self._bins[: int(starts[-1])]
-        self._run(kernels.fill_bins, *rows, self._numbers, tiles, span, starts.copy(), binned)
-        bins = read_only(binned), read_only(starts), span, SEGMENT
-        found = [np.zeros_like(counts) for _ in range(3)]
-        self._run(kernels.count_segments, *bins, *found)
-        own, into = columns.append(first * tiles, found)
-        self._run(kernels.split_bins, *bins, *map(read_only, own), *into)
-
-    def _placed(self, low: int, high: int) -> Array:
-        """The places of the sources of these arcs."""
-        from dromos.engines.cpu import arc_block_kernels as kernels
-
-        arcs = self._sources[low:high]
-        if self._order is BY_ID:
-            return read_only(arcs)
-        into = arcs if self._places is None else self._places[: high - low]
-        self._run(kernels.look_up_places, read_only(arcs), self._order.places, into)
-        return read_only(into)
+        placed, tiles = self._sources[low:high], self._tiles
+        grouped = placed if self._grouped is None else self._grouped[: high - low]
+        if self._order is not BY_ID:
+            self._run(kernels.look_up_places, read_only(placed), self._order.places, grouped)
+            placed = grouped
+        firsts = read_only(self._firsts[first : last + 1])
+        how = tiles, np.uint32(_SPAN), SEGMENT, self._piece
+        counts = [np.zeros((last - first) * tiles + 1, np.int64) for _ in range(3)]
+        self._run(
+            kernels.group_arcs, self._offsets, np.int64(low), read_only(placed), self._longest, firsts, *how,
+            self._rows, self._counts, self._nexts, grouped, *counts,
+        )  # fmt: skip
+        own, into = columns.append(first * tiles, counts)
+        self._run(
+            kernels.fill_tiles, self._offsets, np.int64(low), read_only(grouped), self._longest, firsts, self._numbers,
+            *how, *own, *into,
+        )  # fmt: skip
 
     def _run(self, kernel: Any, *args: Any) -> None:
         run_team(kernel, *args, np.zeros(1, np.int64), threads=self._threads)
+
+
+def _piece(tiles: int) -> int:
+    return max(_PIECE, _PER_TILE * tiles)
+
+
+def grouping_bytes(num_sources: int, threads: int) -> int:
+    """The most memory that the threads take to group arcs by tile, beside :data:`SORTING_BYTES` per arc.
+
+    >>> grouping_bytes(1 << 22, 2)
+    134144
+    """
+    tiles = tiles_of_sources(num_sources)
+    return threads * (4 * _piece(tiles) + 12 * tiles)
 
 
 def _without(offsets: Array, hubs: Hubs) -> Array:

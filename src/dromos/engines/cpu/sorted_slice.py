@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dromos.dtypes import Array, read_only
-from dromos.engines.cpu.arc_blocks import LEAST_ARCS, MOST_ROWS, SORTING_BYTES, ArcBlocks, sort_arcs
+from dromos.engines.cpu.arc_blocks import LEAST_ARCS, MOST_ROWS, SORTING_BYTES, ArcBlocks, grouping_bytes, sort_arcs
 from dromos.engines.cpu.memory import huge_zeros
 from dromos.engines.cpu.source_order import BY_ID, SourceOrder, tiles_of_sources
 from dromos.engines.cpu.topology import Hubs
@@ -57,7 +57,7 @@ def sort_rows(
     True
     """
     arcs, tiles = int(offsets[-1]), tiles_of_sources(order.count or num_sources)
-    arc_bytes = _ARC_BYTES + (SORTING_BYTES // 2 if order is BY_ID else SORTING_BYTES)
+    arc_bytes, spare = _ARC_BYTES + SORTING_BYTES, max(spare - grouping_bytes(num_sources, threads), 0)
     size = min(arcs // (threads * _PER_THREAD), max(spare // (arc_bytes * threads), LEAST_ARCS * tiles)) + 1
     firsts = _bounds(offsets, size)
     if arcs < LEAST_ARCS * tiles * (len(firsts) - 1):
@@ -76,12 +76,10 @@ def sort_slice(
     threads: int,
     new: Callable[[int, Any], Array] = huge_zeros,
     order: SourceOrder = BY_ID,
-    scratch: Callable[[int, Any], Array] = huge_zeros,
 ) -> SortedSlice:
     """Sort the arcs of a slice, which may begin and end within a row, into a block per thread; overwrites its targets.
 
-    ``new(count, dtype)`` allocates the arrays that grow with the arcs; see :func:`sorted_bytes`. ``scratch`` allocates
-    four bytes for each of them, needed only meanwhile.
+    ``new(count, dtype)`` allocates the arrays that grow with the arcs; see :func:`sorted_bytes`.
 
     >>> piece = GraphSlice(7, 9, np.array([10, 12, 13], np.uint32), np.array([0, 1, 1], np.uint32), None)
     >>> found = sort_slice(piece, 2, 1)
@@ -94,7 +92,7 @@ def sort_slice(
     firsts = _even_bounds(offsets, threads, numbered=numbered)
     blocks = sort_arcs(
         offsets, _as_ids(piece.targets), num_sources, firsts, Hubs(offsets[:1]), threads,
-        longest=piece.num_arcs, new=new, order=order, numbered=numbered, in_place=True, scratch=scratch,
+        longest=piece.num_arcs, new=new, order=order, numbered=numbered, in_place=True,
     )  # fmt: skip
     no_targets = np.empty(0, piece.targets.dtype)  # not a view of memory that is returned to the system
     return SortedSlice(piece.start, piece.start + rows, piece.offsets[:1].copy(), no_targets, None, blocks=blocks)

@@ -22,7 +22,7 @@ from typing import Final
 import numpy as np
 
 from dromos.dtypes import Array
-from dromos.engines.cpu.arc_blocks import MOST_ROWS, may_be_worth_blocks
+from dromos.engines.cpu.arc_blocks import LEAST_PULLS, MOST_ROWS, grouping_bytes, may_be_worth_blocks
 from dromos.engines.cpu.sorted_slice import LEAST_PER_ROW, SortedSlice, sort_rows
 from dromos.engines.cpu.source_order import BY_ID, SourceOrder, better_order, classes_of, may_gain, tiles_of_sources
 from dromos.graph.slices import GraphSlice
@@ -35,21 +35,18 @@ from dromos.places.stream.compiler_pages import release_compiler_pages
 from dromos.places.stream.scratch_file import ScratchFile, open_scratch
 from dromos.places.stream.spilled_rows import SpilledRows
 
-__all__ = ["LEAST_SHARE", "LEAST_SPILLED", "PAYS_FROM", "SORTING_PULL", "SortedRows", "window_bytes"]
+__all__ = ["LEAST_SHARE", "LEAST_SPILLED", "SORTING_PULL", "SortedRows", "window_bytes"]
 
 _log = logging.getLogger(__name__)
 
 _PIECE: Final = 1 << 20  # rows whose lengths are read together
-PAYS_FROM: Final = 4
-"""The least possible supersteps of a run that sorts: what is sorted is not kept for later runs."""
 SORTING_PULL: Final = 4  # in a run of which nothing is known
 LEAST_SHARE: Final = 0.5  # of all arcs: sorting fewer gains little compared with the time of reading
 LEAST_SPILLED = 1 << 12  # arcs of a tile of a block, on average
 _ARC_BYTES: Final = 4
-# Memory for sorting, in windows: one of pages, one for sorting, and one sorted and written; then as many of the last as
-# fit, at least two.
-_WINDOWS: Final = 3.0
-_WINDOWS_IN_ORDER: Final = 3 + 2 / LEAST_PER_ROW  # with numbers of rows
+# Memory for sorting, in windows: one of pages, and one sorted and written; then two of the latter.
+_WINDOWS: Final = 2.0
+_WINDOWS_IN_ORDER: Final = 2 + 2 / LEAST_PER_ROW  # with numbers of rows
 PLACE_BYTES = 4  # per vertex: its position in that order
 _MOST_BYTES: Final = 64 << 20  # of a window
 
@@ -112,7 +109,7 @@ class SortedRows:
         if self._most is None:
             return self._pulls == SORTING_PULL
         fits = rows.num_pages * rows.page_bytes <= pager.room.cache  # then all are there in the second pull
-        return self._most >= PAYS_FROM and (self._pulls == 2 or (self._pulls == 1 and not fits))
+        return self._most >= LEAST_PULLS and (self._pulls == 2 or (self._pulls == 1 and not fits))
 
     def _from_file(self, spilled: SpilledRows, pager: Pager, rows: PagedRows, offsets: Array) -> Iterator[GraphSlice]:
         """All rows; those that the file does not return as they were written are read from the store."""
@@ -249,11 +246,12 @@ def window_bytes(
     ``value_bytes``: gathered from each vertex; ``ordered``: sources may be in another order than that of ids.
 
     >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2) >> 20, window_bytes(64 << 20, 1 << 22, 1 << 27, 8, 16)
-    (34, 0)
+    (51, 0)
     >>> window_bytes(105 << 20, 1 << 22, 1 << 27, 8, 2, ordered=True) >> 20
-    27
+    40
     """
     beside = threads * min(MOST_ROWS, num_vertices) * value_bytes + PLACE_BYTES * num_vertices * ordered
+    beside += grouping_bytes(num_vertices, threads)
     size = min(int(max(room - beside, 0) / (_WINDOWS_IN_ORDER if ordered else _WINDOWS)), _MOST_BYTES)
     least = _ARC_BYTES * LEAST_SPILLED * tiles_of_sources(num_vertices) * threads
     worth = size >= least and may_be_worth_blocks(num_vertices, num_arcs, num_vertices * value_bytes)

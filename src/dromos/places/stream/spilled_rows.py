@@ -30,7 +30,6 @@ from dromos.places.stream.scratch_file import Extent, ScratchFile
 __all__ = ["SpilledRows", "bytes_beside_arcs"]
 
 _WRITERS: Final = 4
-_ARC_BYTES: Final = 4  # while they are sorted
 _LINE: Final = 64  # columns are aligned to a cache line
 _COLUMNS: Final = (
     "word_starts", "long_starts", "segment_starts", "words", "segment_rows", "segment_ends", "long_sources",
@@ -129,7 +128,7 @@ class SpilledRows:
         self._held: dict[int, tuple[Array, Batch, Array]] = {}  # slices that are in memory, or being read
         self._is_back = False
         self._writers, self._writing = ReadPool(_WRITERS), Batch(0)
-        self._arena, self._scratch = _Arena(), _Arena()
+        self._arena = _Arena()
 
     def append(self, piece: GraphSlice, pages: Request) -> SortedSlice:
         """Sort a slice, which has these pages, and append it to the file while the caller continues.
@@ -142,10 +141,7 @@ class SpilledRows:
             self._order = self._order_for(piece)
         beside = bytes_beside_arcs(self._num_sources, piece.num_vertices, self._threads)
         self._arena.clear(sorted_bytes(piece.num_arcs, self._order) + beside)
-        self._scratch.clear(_ARC_BYTES * piece.num_arcs)
-        made = sort_slice(
-            piece, self._num_sources, self._threads, self._arena.new, self._order, scratch=self._scratch.new
-        )
+        made = sort_slice(piece, self._num_sources, self._threads, self._arena.new, self._order)
         assert made.blocks is not None
         columns = {name: self._arena.copy_of(getattr(made.blocks, name)) for name in _COLUMNS}
         places = {
@@ -163,7 +159,7 @@ class SpilledRows:
         """Wait for the last write after all slices were appended; an OSError belongs to the last one."""
         self._writing.wait()
         self._writers.close()
-        self._arena = self._scratch = _Arena()
+        self._arena = _Arena()
 
     def slices(self) -> Iterator[tuple[SortedSlice, Request]]:
         """All slices, each with its pages; slices are missing if the file has changed.

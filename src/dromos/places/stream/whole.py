@@ -48,7 +48,7 @@ _BINS: Final = 34
 _MARKS: Final = 12  # bytes
 # Per arc: arcs sorted by blocks, which are kept with the graph, and while they are sorted.
 _KEPT_BLOCK_BYTES: Final = 4
-BLOCK_BYTES: Final = 9
+BLOCK_BYTES: Final = 7
 # A superstep over pages costs as much as reading so many bytes.
 _SUPERSTEP_BYTES: Final = 1 << 20
 # What a move costs beyond what is read: copies of states and offsets, in bytes per vertex.
