@@ -21,6 +21,8 @@ from dromos.places.stream import StreamEngine
 from tests.algorithms.support import examples, graphs, row
 from tests.stream.stores import PAGE, FaultyFile, input_error, no_thread_stays, random_graph, stored
 
+pytestmark = pytest.mark.usefixtures("way_to_read")
+
 WEIGHTS = (0.0, 0.1, 0.3, 2.0, 1e17)
 
 

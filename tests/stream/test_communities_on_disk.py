@@ -26,6 +26,8 @@ from dromos.places.stream.row_blocks import RowBlock
 from tests.algorithms.support import examples, graphs
 from tests.stream.stores import PAGE, no_thread_stays
 
+pytestmark = pytest.mark.usefixtures("way_to_read")
+
 ROOT = Path(__file__).parents[2]
 either = pytest.mark.parametrize("find", [dr.louvain, dr.leiden])
 

@@ -17,6 +17,8 @@ from tests.algorithms.support import graphs
 from tests.sizes import examples
 from tests.stream.stores import PAGE, FaultyFile, flip_in_page, no_thread_stays, simple, stored
 
+pytestmark = pytest.mark.usefixtures("way_to_read")
+
 
 def least_budget(file: dr.StoredGraph, threads: int) -> int:
     """The least bytes that the call takes, with the smallest windows."""
@@ -58,6 +60,16 @@ def test_rows_that_several_slices_share_and_races_between_neighbors(shape: str, 
     assert found.degeneracy == expected.max()
     assert found.device == "cpu, streamed"
     assert set(found.trace.paths) == {"native"}
+
+
+@pytest.mark.parametrize("pages", [8, 24, 40])
+def test_a_row_of_which_a_slot_has_a_part_is_not_taken_for_whole(pages: int, tmp_path: Path) -> None:
+    """A vertex may be marked while its slice is processed, although nobody wanted its row before."""
+    graph = dr.generators.rmat(12, seed=17, dedupe=True, drop_self_loops=True)
+    file = stored(graph, tmp_path)
+    engine = StreamEngine(CpuLeaf(2), least_budget(file, 2) + pages * PAGE, page_bytes=PAGE)
+    found = dr.core_numbers(file, device=engine)
+    np.testing.assert_array_equal(found.core, dr.core_numbers(graph, device="cpu").core)
 
 
 def test_only_rows_whose_bounds_may_be_too_high_are_read_again(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from dromos.places.stream import StreamEngine
 from dromos.places.stream.compiler_pages import release_compiler_pages
 from tests.stream.stores import PAGE, random_graph, stored
 
+pytestmark = pytest.mark.usefixtures("way_to_read")
+
 ROOT = Path(__file__).parents[2]
 
 

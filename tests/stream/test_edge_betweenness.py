@@ -24,6 +24,8 @@ from dromos.places.stream import StreamEngine
 from tests.algorithms.support import examples, graphs
 from tests.stream.stores import PAGE, no_thread_stays, random_graph, stored
 
+pytestmark = pytest.mark.usefixtures("way_to_read")
+
 LEAVES = {"cpu": lambda: CpuLeaf(2), "numpy": VectorisedLeaf}
 
 

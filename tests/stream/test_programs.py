@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ import dromos as dr
 from dromos.engines.vectorised import VectorisedLeaf
 from dromos.errors import FieldOverflowError
 from dromos.graph import Graph
+from dromos.graph.store.paged.ways import READS
 from dromos.places import PlacedEngine
 from dromos.places.stream import StreamEngine
 from dromos.program import GraphTypes, Program, analyse
@@ -101,13 +104,15 @@ def test_every_program_streamed_is_the_program_in_memory(
             transpose = True
         file = stored(graph, tmp_path_factory.mktemp("stream"), transpose=transpose, chunk_bytes=PAGE << seed % 3)
         budget = tiny_budget(program, file, pages=seed % 9)
-        check(program, graph, file, StreamEngine(VectorisedLeaf(), budget, page_bytes=PAGE))
+        with mock.patch.dict(os.environ, {READS: "compiled" if seed % 3 else "threads"}):  # the former also to slots
+            check(program, graph, file, StreamEngine(VectorisedLeaf(), budget, page_bytes=PAGE))
 
     on_graphs_of_some_pages()
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_programs_streamed(seed: int, tmp_path: Path) -> None:
+def test_random_programs_streamed(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(READS, "compiled" if seed % 3 else "threads")
     graph = many_pages(seed, directed=seed % 2 == 0)
     file = stored(graph, tmp_path)
 

@@ -26,6 +26,8 @@ from dromos.places.stream import StreamEngine, budget
 from tests.algorithms.support import examples, graphs
 from tests.stream.stores import PAGE, FaultyFile, input_error, no_thread_stays, random_graph, reading_threads, stored
 
+pytestmark = pytest.mark.usefixtures("way_to_read")
+
 DATA = Path(__file__).parents[1] / "data"
 
 

@@ -17,6 +17,8 @@ from dromos.places.stream import StreamEngine
 from dromos.places.stream.shelf import RowShelf
 from tests.stream.stores import PAGE, random_graph, stored
 
+pytestmark = pytest.mark.usefixtures("way_to_read")
+
 
 @given(seed=st.integers(0, 10_000), cuts=st.integers(0, 6), room=st.sampled_from([0, 900, 1 << 20]))
 def test_the_shelf_gives_back_every_row_that_it_took_or_says_that_it_is_not_complete(

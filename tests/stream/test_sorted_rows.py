@@ -21,6 +21,8 @@ from dromos.places.stream import StreamEngine, sorted_rows
 from tests.stream.sorting import PULL, Mixing, graph_of_two_tiles, least_memory, sort_any_graph
 from tests.stream.stores import PAGE, stored
 
+pytestmark = pytest.mark.usefixtures("way_to_read")
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -29,6 +29,8 @@ from tests.sizes import examples
 from tests.stream.sorting import PULL, Mixing, graph_of_two_tiles, least_memory, put_hubs_first, sort_any_graph
 from tests.stream.stores import PAGE, no_thread_stays, stored
 
+pytestmark = pytest.mark.usefixtures("way_to_read")
+
 PUSH = Plan.parse("sync-push-dd")
 SUPERSTEPS = 8
 SLICES = 7  # into which the graph's rows are sorted by default

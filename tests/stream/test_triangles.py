@@ -21,6 +21,8 @@ from tests.algorithms.support import graphs
 from tests.sizes import examples
 from tests.stream.stores import PAGE, FaultyFile, flip_in_page, no_thread_stays, simple, stored
 
+pytestmark = pytest.mark.usefixtures("way_to_read")
+
 
 def counted(file: dr.StoredGraph, *, hubs: int, held: int, threads: int, buffers: int = 16 * PAGE) -> dict[str, Any]:
     """The triangles with so many hubs, and room for so many members of rows."""

@@ -21,6 +21,8 @@ from dromos.places.stream import StreamEngine
 from tests.algorithms.support import examples, graphs
 from tests.stream.stores import PAGE, FaultyFile, input_error, no_thread_stays, random_graph, stored
 
+pytestmark = pytest.mark.usefixtures("way_to_read")
+
 
 def pairs(result: dr.Result, k: int) -> set[tuple[int, int]]:
     chosen = result["truss"] >= k

@@ -350,7 +350,7 @@ class StoredGraph(Graph):
         rows, offsets = self.paged_rows(self._prefix, weights=self._weighted), self._offsets
         wanted = np.ones(rows.num_pages, dtype=bool)
         with closing(self._pager(buffers)) as pager:
-            for window in pager.windows(rows, wanted):
+            for window in pager.windows(rows, wanted, in_place=False):
                 yield slice_of(rows, offsets, wanted, window)
 
     def arc_blocks(self, size: int, memory: int) -> Iterator[tuple[Array, Array, Array | None]]:

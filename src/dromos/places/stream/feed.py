@@ -178,13 +178,13 @@ class PageFeed:
         if self._sorted is not None and pulls_all:
             yield from self._sorted.slices(self.pager, rows, offsets)
         elif shelf is None:
-            for window in self.pager.windows(rows, wanted):
+            for window in self.pager.windows(rows, wanted, in_place=False):
                 yield slice_of(rows, offsets, wanted, window, cut=kept)
         elif shelf.complete:
             yield from shelf.slices()
         else:
             shelf.begin()
-            for window in self.pager.windows(rows, wanted):
+            for window in self.pager.windows(rows, wanted, in_place=False):
                 piece = slice_of(rows, offsets, wanted, window)
                 yield piece
                 shelf.take(piece, self._unsettled(piece.start, piece.stop))

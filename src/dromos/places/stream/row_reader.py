@@ -110,7 +110,7 @@ class RowReader:
         """All rows in turn; see :func:`dromos.graph.store.paged.slices.slice_of` for those that windows cut."""
         rows = self._rows[prefix]
         wanted = np.ones(rows.num_pages, dtype=bool)
-        for window in self._pager.windows(rows, wanted):
+        for window in self._pager.windows(rows, wanted, in_place=False):
             yield slice_of(rows, self.offsets[prefix], wanted, window)
 
     @property

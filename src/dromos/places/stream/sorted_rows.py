@@ -100,7 +100,7 @@ class SortedRows:
             yield self.piece
             page = self._first_page(rows, offsets, self.piece.stop)
         wanted = np.arange(rows.num_pages) >= page
-        for window in pager.windows(rows, wanted):
+        for window in pager.windows(rows, wanted, in_place=False):
             yield self._without_sorted(slice_of(rows, offsets, wanted, window))
 
     def _is_time_to_sort(self, pager: Pager, rows: PagedRows) -> bool:
@@ -121,7 +121,7 @@ class SortedRows:
             return
         _log.warning("the sorted rows on disk differ from what was written; reading the store instead")
         self.release(pager)
-        for window in pager.windows(rows, left):
+        for window in pager.windows(rows, left, in_place=False):
             first, last = run_edges(left[window.first : window.last])[0].tolist()  # the rest of the window came before
             # rows are cut at its ends, as they were when they were sorted
             yield slice_of(rows, offsets, every, Request(window.first + first, window.first + last))
@@ -160,7 +160,8 @@ class SortedRows:
         pager.evict(rows, 0, rows.num_pages)
         self._room, pager.room = pager.room, Room(pager.buffers_for(size, ahead=0), 0)
         wanted, fails = np.ones(rows.num_pages, dtype=bool), False
-        for window in pager.windows(rows, wanted, ahead=0):  # sorting takes several times as long as reading
+        # sorting takes several times as long as reading, so nothing is read ahead
+        for window in pager.windows(rows, wanted, ahead=0, in_place=False):
             piece: GraphSlice = slice_of(rows, offsets, wanted, window)
             if not fails:
                 try:

@@ -18,6 +18,7 @@ from dromos.graph.store.paged.file import ByteSource, StoreFile
 from dromos.graph.store.paged.pool import Batch, ReadPool
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.paged.section import Request
+from dromos.graph.store.paged.slots import Slot
 from dromos.parallel import NO_MORE_WORK
 
 __all__ = ["BatchReader", "open_batch_reader"]
@@ -38,10 +39,12 @@ def open_batch_reader(source: ByteSource, pool: ReadPool) -> BatchReader | None:
 
 
 class _Job:
-    """The requests of a window, shared by the threads that serve them."""
+    """The requests of a window, shared by the threads that serve them; ``slot``: where its pages go."""
 
-    def __init__(self, rows: PagedRows, source: StoreFile, asked: Sequence[Request]) -> None:
-        self.rows, self.source, self.asked = rows, source, asked
+    def __init__(self, rows: PagedRows, source: StoreFile, asked: Sequence[Request], slot: Slot | None = None) -> None:
+        self.rows, self.source, self.asked, self.slot = rows, source, asked, slot
+        self.into = [section.memory.bytes for section in rows.sections] if slot is None else slot.parts
+        self.first_page = 0 if slot is None else slot.window.first
         pages = np.array(asked, dtype=np.int64).reshape(-1, 2).T
         self.firsts, self.lasts = np.ascontiguousarray(pages[0]), np.ascontiguousarray(pages[1])
         self.cursors = [np.zeros(1, dtype=np.int64) for _ in rows.sections]
@@ -52,10 +55,16 @@ class _Job:
         from dromos.graph.store.paged.read_kernels import FAILED
 
         try:
-            for section, cursor, outcome in zip(self.rows.sections, self.cursors, self.outcomes, strict=True):
-                section.read_many(self.source, worker, cursor, self.firsts, self.lasts, self.rows, outcome)
+            columns = zip(self.rows.sections, self.cursors, self.outcomes, self.into, strict=True)
+            for section, cursor, outcome, into in columns:
+                section.read_many(
+                    self.source, worker, cursor, self.firsts, self.lasts, self.rows, outcome, into, self.first_page
+                )
                 for number in np.flatnonzero(outcome == FAILED + worker).tolist():
                     self.rows.read(self.source, self.asked[number])
+                    if self.slot is not None:
+                        self.slot.copy(self.rows, np.array([self.asked[number]]))
+                        self.rows.drop_pages(self.asked[number])
         except BaseException:
             for cursor in self.cursors:
                 cursor[0] = NO_MORE_WORK
@@ -78,12 +87,14 @@ class BatchReader:
         _Job(rows, self._source, []).work(0)
         rows.drop(nothing, nothing, compiled=True)
 
-    def submit(self, rows: PagedRows, asked: Sequence[Request], *, waited_for: bool = True) -> Batch:
-        """Read and check pages, in about this order.
+    def submit(
+        self, rows: PagedRows, asked: Sequence[Request], slot: Slot | None = None, *, waited_for: bool = True
+    ) -> Batch:
+        """Read and check pages, in about this order; to a slot if one is given.
 
         ``waited_for``: the result is already being waited for, so all threads should begin at once.
         """
-        job = _Job(rows, self._source, asked)
+        job = _Job(rows, self._source, asked, slot)
         large = sum(last - first for first, last in asked) * rows.page_bytes >= _LARGE * len(asked)
         calls = -(-len(asked) // _REQUESTS_PER_CALL) if large and not waited_for else len(asked)
         workers = min(self._pool.size, calls)

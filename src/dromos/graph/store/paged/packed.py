@@ -93,6 +93,8 @@ class PackedSection:
         lasts: Array,
         rows: PagedRows,
         outcome: Array,
+        into: Array,
+        first_page: int,
     ) -> None:
         """See :meth:`dromos.graph.store.paged.section.PagedSection.read_many`."""
         from dromos.graph.store.paged import read_kernels as kernels
@@ -105,8 +107,9 @@ class PackedSection:
         run_team(
             kernels.read_packs, worker, cursor, read_only(firsts), read_only(lasts), np.int32(source.descriptor),
             self.section.offset, source.nbytes, self._page_packs, starts, len(self.array), self.index.pack_arcs,
-            gap_mask(self._num_vertices), self._num_vertices, data, data.view(np.uint32), self.array, self.index.sums,
-            crc_tables(), self._checked.view(np.uint8), self._prints, outcome, threads=1,
+            gap_mask(self._num_vertices), self._num_vertices, data, data.view(np.uint32), first_page,
+            into.view(self.array.dtype), self.index.sums, crc_tables(), self._checked.view(np.uint8), self._prints,
+            outcome, threads=1,
         )  # fmt: skip
         self._buffers.append(buffer)
 

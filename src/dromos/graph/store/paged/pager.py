@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -14,11 +15,12 @@ from dromos.dtypes import Array
 from dromos.graph.store.paged.batch_reader import open_batch_reader
 from dromos.graph.store.paged.file import ByteSource
 from dromos.graph.store.paged.memory import HUGE
-from dromos.graph.store.paged.plan import requests, run_edges, windows
+from dromos.graph.store.paged.plan import DENSE, requests, run_edges, windows
 from dromos.graph.store.paged.pool import READERS, Batch, ReadPool
 from dromos.graph.store.paged.ring_reader import open_ring
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.paged.section import Request
+from dromos.graph.store.paged.slots import Slot, Slots
 from dromos.graph.store.paged.ways import way_to_read
 
 __all__ = ["GAP_BYTES", "REQUEST_BYTES", "Pager", "Room", "unpacking_bytes"]
@@ -30,6 +32,7 @@ _AHEAD = 3
 GAP_BYTES = 32 << 10
 """Gaps up to this size are read over, which takes 16 us on a disk of 2 GB/s. A separate request costs 40 us in a
 reader thread, and less through a kernel queue. With 64 KiB a BFS of R-MAT 24 reads 4 % more and takes as long."""
+_MOST_USES: Final = 0xFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,17 @@ class Room:
     cache: int
 
 
+class _Flight(NamedTuple):
+    """A window whose pages are being read."""
+
+    window: Request
+    asked: list[Request]
+    slot: Slot | None
+    nbytes: int
+    """Of memory: those of the pages, or of the slot."""
+    batch: Batch
+
+
 class _Kept:
     """Which pages of some rows stay in memory, and how often each was wanted."""
 
@@ -48,12 +62,30 @@ class _Kept:
         self.uses = np.zeros(rows.num_pages, dtype=np.uint32)
         self.even = False
         """Whether no page of this superstep can displace another: all were wanted equally often."""
+        self.least = _MOST_USES
+        """The least number of uses of a cached page: a page that was not used more often displaces none."""
 
-    def note_evenness(self, wanted: Array) -> None:
-        """Update ``even`` from the pages that a superstep wants, once for all of its windows."""
+    def note_uses(self, wanted: Array) -> None:
+        """Update ``even`` and ``least`` from the pages that a superstep wants, once for all of its windows."""
         uses = self.uses[wanted]
-        least = int(uses.min(initial=0xFFFFFFFF))
-        self.even = least == int(uses.max(initial=0)) and not (self.uses[self.cached] < least).any()
+        least = int(uses.min(initial=_MOST_USES))
+        self.note_least()
+        self.even = least == int(uses.max(initial=0)) and self.least >= least
+
+    def note_least(self) -> None:
+        """Update ``least``."""
+        self.least = int(self.uses[self.cached].min(initial=_MOST_USES))
+
+    def add(self, pages: Array) -> None:
+        """Keep pages in room that was free."""
+        self.cached[pages] = True
+        self.least = min(self.least, int(self.uses[pages].min(initial=_MOST_USES)))
+
+    def swap(self, pages: Array, others: Array) -> None:
+        """Keep ``others`` in place of ``pages``."""
+        self.cached[pages], self.cached[others] = False, True
+        if len(others):
+            self.note_least()
 
 
 class Pager:
@@ -65,7 +97,7 @@ class Pager:
     """
 
     def __init__(self, source: ByteSource, room: Room, *, pool: ReadPool | None = None) -> None:
-        self.source, self.room = source, room
+        self.source, self._room, self._slots = source, room, Slots()
         self.pool = ReadPool() if pool is None else pool
         way = way_to_read(source.nbytes)
         self.ring = open_ring(source, self.pool) if way == "io_uring" else None
@@ -84,19 +116,30 @@ class Pager:
             self._kept[id(rows)] = rows, _Kept(rows)
         return self._kept[id(rows)][1]
 
+    @property
+    def room(self) -> Room:
+        """The memory for pages. Setting it, or reading :attr:`spare`, releases idle buffers."""
+        return self._room
+
+    @room.setter
+    def room(self, room: Room) -> None:
+        self._slots.release()
+        self._room = room
+
     def count(self, rows: PagedRows, wanted: Array) -> None:
         """Record which pages a superstep wants (a mask); the pages wanted most often stay cached."""
         kept = self.prepare(rows)
         kept.uses += wanted
-        kept.note_evenness(wanted)
+        kept.note_uses(wanted)
 
     def windows(
-        self, rows: PagedRows, wanted: Array, *, ahead: int = _AHEAD, counted: bool = False
+        self, rows: PagedRows, wanted: Array, *, ahead: int = _AHEAD, counted: bool = False, in_place: bool = True
     ) -> Iterator[Request]:
         """Windows of pages; all ``wanted`` pages (a mask) of a window are in memory until the next window is requested.
 
         ``ahead``: how many further windows are read meanwhile; all of them share the buffers. ``counted``: the wanted
-        pages are among those already passed to :meth:`count`.
+        pages are among those already passed to :meth:`count`. ``in_place``: pages lie in their places; otherwise they
+        may lie in a slot, where :meth:`PagedRows.columns` finds them.
         """
         self.source.check_unchanged()
         kept = self.prepare(rows)
@@ -109,26 +152,57 @@ class Pager:
         even = -(-HUGE // rows.page_bytes)
         pages = max(pages // even, 1) * even if pages > even else pages  # so that windows end on huge-page boundaries
         todo = deque(windows(missing, wanted, pages=pages, block=rows.block_pages))
-        flying: deque[tuple[Request, list[Request], Batch]] = deque()
+        flying: deque[_Flight] = deque()
         in_buffers, asked = 0, None
         while todo or flying:
             if not ahead:
                 self._dropped.wait()  # the next window takes the place of the last one
             while todo:
                 asked = self._requests(rows, missing, todo[0]) if asked is None else asked
-                size = _pages(asked) * rows.page_bytes
-                if flying and in_buffers + size > buffers:
+                staying = sum(flight.nbytes for flight in flying if flight.slot is None)
+                passes = not in_place and self._only_passes(rows, kept, missing, todo[0], pages, staying)
+                nbytes = (pages if passes else _pages(asked)) * rows.page_bytes
+                if flying and in_buffers + nbytes > buffers:
                     break
-                in_buffers += size
-                flying.append((todo.popleft(), asked, self._start(rows, asked, waited_for=not flying)))
+                in_buffers += nbytes
+                window = todo.popleft()
+                self._slots.release(buffers - in_buffers + (nbytes if passes else 0))
+                slot = self._slots.take(rows, window, pages) if passes else None
+                if slot is not None:
+                    slot.copy(rows, run_edges(rows.resident[window.first : window.last]) + window.first)
+                batch = self._start(rows, asked, slot, waited_for=not flying)
+                flying.append(_Flight(window, asked, slot, nbytes, batch))
                 asked = None
-            window, served, batch = flying.popleft()
+            flight = flying.popleft()
             with self.waiting:
-                batch.wait()
-            rows.serve(served)
-            yield window
-            self._settle(rows, kept, wanted, window, served)
-            in_buffers -= _pages(served) * rows.page_bytes
+                flight.batch.wait()
+            rows.serve(flight.asked, flight.slot)
+            try:
+                yield flight.window
+            finally:
+                rows.slot = None
+            if flight.slot is None:
+                self._settle(rows, kept, wanted, flight.window, flight.asked)
+            else:
+                self._slots.put(flight.slot)
+            in_buffers -= flight.nbytes
+
+    def _only_passes(
+        self, rows: PagedRows, kept: _Kept, missing: Array, window: Request, pages: int, staying: int
+    ) -> bool:
+        """Whether most of a window's pages, at most ``pages``, are read, and none of them will stay in memory.
+
+        ``staying``: bytes of others that are being read and may stay.
+        """
+        first, last = window
+        if self.batches is None or last - first > pages:
+            return False
+        if self.room.cache - self.cached_bytes - staying >= rows.page_bytes:
+            return False
+        read = missing[first:last]
+        if np.count_nonzero(read) < DENSE * (last - first):
+            return False
+        return kept.even or int(kept.uses[first:last][read].max(initial=0)) <= kept.least
 
     def buffers_for(self, window_bytes: int, ahead: int) -> int:
         """The buffer size at which windows have ``window_bytes`` bytes, with ``ahead`` windows read ahead."""
@@ -146,6 +220,7 @@ class Pager:
     @property
     def spare(self) -> int:
         """Bytes unused between two supersteps: the buffers, and what is left of the cache."""
+        self._slots.release()
         return self.room.buffers + max(0, self.room.cache - self.cached_bytes)
 
     def evict(self, rows: PagedRows, first: int, last: int) -> None:
@@ -174,6 +249,7 @@ class Pager:
         if self.ring is not None:
             self.ring.close()
         self.pool.close()
+        self._slots.release()
         self._dropping.close()
         self.source.close()
 
@@ -185,14 +261,14 @@ class Pager:
         )  # fmt: skip
         return [Request(first + begin, first + end) for begin, end in found]
 
-    def _start(self, rows: PagedRows, asked: list[Request], *, waited_for: bool) -> Batch:
+    def _start(self, rows: PagedRows, asked: list[Request], slot: Slot | None, *, waited_for: bool) -> Batch:
         self.bytes_read += sum(map(rows.bytes_of, asked))
-        for run in _joined(asked):
+        for run in _joined(asked) if slot is None else ():
             rows.expect(run)
         if self.ring is not None and asked and rows.pieces(asked[0]):
             return self.ring.submit(rows, asked)
         if self.batches is not None:
-            return self.batches.submit(rows, asked, waited_for=waited_for)
+            return self.batches.submit(rows, asked, slot, waited_for=waited_for)
         return self.pool.submit([partial(rows.read, self.source, request) for request in asked])
 
     def _settle(self, rows: PagedRows, kept: _Kept, wanted: Array, window: Request, served: list[Request]) -> None:
@@ -205,7 +281,7 @@ class Pager:
         if len(fresh) > room:
             fresh = fresh[np.argsort(~kept.uses[fresh], kind="stable")]  # most used first
         staying, others = fresh[:room], fresh[room:]
-        kept.cached[staying] = True
+        kept.add(staying)
         self.cached_bytes += len(staying) * rows.page_bytes
         if not len(others):
             return
@@ -219,7 +295,7 @@ class Pager:
         old = old[np.argsort(kept.uses[old], kind="stable")][: len(others)]
         swapped = kept.uses[others[: len(old)]] > kept.uses[old]
         out, others_in = old[swapped], others[: len(old)][swapped]
-        kept.cached[out], kept.cached[others_in] = False, True
+        kept.swap(out, others_in)
         self._drop(rows, out)
         self._drop(rows, np.concatenate([others[: len(old)][~swapped], others[len(old) :]]))
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from dromos.dtypes import Array
 from dromos.graph.store.paged.section import Request
 
-__all__ = ["requests", "run_edges", "windows"]
+__all__ = ["DENSE", "requests", "run_edges", "windows"]
+
+DENSE: Final = 0.75
+"""Consecutive pages of which at least this share is read are a window of their own."""
 
 
 def run_edges(mask: Array) -> Array:
@@ -57,20 +62,29 @@ def windows(read: Array, wanted: Array, *, pages: int, block: int) -> list[Reque
     """Cut the ``wanted`` pages into windows that each need about ``pages`` pages to be ``read`` (both masks).
 
     Windows begin and end with a block, so that none has to wait for a part of another's. Pages already in memory cost
-    nothing: if nothing is read, there is a single window.
+    nothing: if nothing is read, there is a single window. But where most pages are read, windows have ``pages`` pages,
+    whether all of them are read or not.
 
     >>> full = np.ones(8, dtype=bool)
     >>> windows(full, full, pages=4, block=2)
     [Request(first=0, last=4), Request(first=4, last=8)]
     >>> windows(~full, full, pages=4, block=2)
     [Request(first=0, last=8)]
+    >>> windows(np.array([1, 0, 0, 0, 1, 1, 0, 1, 1, 0, 0, 0], dtype=bool), np.ones(12, dtype=bool), pages=4, block=1)
+    [Request(first=0, last=4), Request(first=4, last=8), Request(first=8, last=12)]
     """
     blocks = np.arange(0, len(read), block)
     if not len(blocks):
         return []
+    size = max(pages // block, 1)  # blocks of a window
     counts = np.add.reduceat(read.astype(np.int64), blocks)
-    number = (np.cumsum(counts) - 1) // max(pages, 1)
-    starts = np.flatnonzero(np.diff(number, prepend=number[0] - 1))
+    dense = np.add.reduceat(counts, blocks[: len(counts) : size] // block) >= DENSE * size * block
+    dense = np.repeat(dense, size)[: len(counts)]
+    run = np.cumsum(np.diff(dense, prepend=dense[0]))  # consecutive blocks that are all dense, or all not
+    needed = np.cumsum(np.where(dense, block, counts))
+    before = np.append(0, needed)[np.flatnonzero(np.diff(run, prepend=-1))]
+    number = (needed - before[run] - 1) // max(pages, 1)
+    starts = np.flatnonzero(np.diff(number, prepend=number[0] - 1) | np.diff(run, prepend=-1))
     ends = np.append(starts[1:], len(blocks))
     found = []
     for first, last in zip((starts * block).tolist(), (ends * block).tolist(), strict=True):

@@ -33,20 +33,21 @@ def read_fully(fd, data, begin, length, position, expected):
 
 
 @inline
-def _chunks_match(data, tables, sums, begin, end, chunk_bytes):
-    """Whether the chunks of ``data[begin:end]`` match their checksums."""
+def _chunks_match(data, tables, sums, chunk, begin, end, chunk_bytes):
+    """Whether the chunks of ``data[begin:end]`` match their checksums, of which ``sums[chunk]`` is the first."""
     good = True
     at = begin
     while at + 3 * chunk_bytes <= end:
-        chunk = at // chunk_bytes
         x, y, z = three_checksums(
             data, tables, at, at + chunk_bytes, at + 2 * chunk_bytes, at + 3 * chunk_bytes
         )  # fmt: skip
         good &= x == load(sums, chunk) and y == load(sums, chunk + 1) and z == load(sums, chunk + 2)
         at += 3 * chunk_bytes
+        chunk += 3
     while at < end:
-        good &= checksum(data, tables, at, min(at + chunk_bytes, end)) == load(sums, at // chunk_bytes)
+        good &= checksum(data, tables, at, min(at + chunk_bytes, end)) == load(sums, chunk)
         at += chunk_bytes
+        chunk += 1
     return good
 
 
@@ -78,15 +79,16 @@ def _in_range(ids, begin, end, count):
 @kernel
 def read_pages(
     thread, threads, worker, cursor, firsts, lasts, fd, offset, file_bytes, nbytes, page_bytes, chunk_bytes,
-    block_pages, data, words, ids, num_vertices, sums, tables, checked, prints, outcome,
+    block_pages, first_page, data, words, ids, num_vertices, sums, tables, checked, prints, outcome,
 ):  # fmt: skip
     """Read and check requests of one section, taking the next open one each time, until ``cursor`` is at their end.
 
     Request i is the pages ``firsts[i]..lasts[i]``. The section begins at ``offset`` in the file and has ``nbytes``
-    bytes; ``data`` is its place in memory, and ``words`` and ``ids`` view the same bytes. Blocks of ``block_pages``
-    that were ``checked`` before are compared by fingerprint, others by checksum. ``ids`` is empty if the section holds
-    no targets. Failed requests are left to the caller, which knows which error to raise.
+    bytes; ``data`` is the place in memory of those from ``first_page`` on, and ``words`` and ``ids`` view the same.
+    Blocks of ``block_pages`` that were ``checked`` before are compared by fingerprint, others by checksum. ``ids`` is
+    empty if the section holds no targets. Failed requests are left to the caller, which knows which error to raise.
     """
+    before = first_page * page_bytes
     while True:
         number = atomic_add(cursor, 0, 1)
         if number >= firsts.size:
@@ -95,7 +97,7 @@ def read_pages(
         begin, end = first * page_bytes, min(last * page_bytes, nbytes)
         length = (end - begin + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         expected = min(length, file_bytes - offset - begin)
-        good = expected >= end - begin and read_fully(fd, data, begin, length, offset + begin, expected)
+        good = expected >= end - begin and read_fully(fd, data, begin - before, length, offset + begin, expected)
         block = first // block_pages
         while good and block * block_pages < last:
             known = load(checked, block)
@@ -104,16 +106,19 @@ def read_pages(
                 stop += 1
             low, high = max(block * block_pages, first), min(stop * block_pages, last)
             if not known:
-                good = _chunks_match(data, tables, sums, low * page_bytes, min(high * page_bytes, end), chunk_bytes)
+                good = _chunks_match(
+                    data, tables, sums, low * page_bytes // chunk_bytes, low * page_bytes - before,
+                    min(high * page_bytes, end) - before, chunk_bytes,
+                )  # fmt: skip
             for page in range(low, high):
-                found = _fingerprint(words, page * page_bytes, min((page + 1) * page_bytes, end))
+                found = _fingerprint(words, page * page_bytes - before, min((page + 1) * page_bytes, end) - before)
                 if not known:
                     store(prints, page, found)
                 elif found != load(prints, page):
                     good = False
             block = stop
         if good and ids.size > 0:
-            good = _in_range(ids, begin // ids.itemsize, end // ids.itemsize, num_vertices)
+            good = _in_range(ids, (begin - before) // ids.itemsize, (end - before) // ids.itemsize, num_vertices)
         store(outcome, number, np.int32(SERVED) if good else np.int32(FAILED + worker))
 
 
@@ -138,7 +143,7 @@ def read_offsets(
         expected = min(length, file_bytes - position - begin)
         good = expected >= size and read_fully(fd, data, 0, length, position + begin, expected)
         if good:
-            good = _chunks_match(data, tables, sums[begin // chunk_bytes :], 0, size, chunk_bytes)
+            good = _chunks_match(data, tables, sums, begin // chunk_bytes, 0, size, chunk_bytes)
         if good:
             at, before = begin // words.itemsize, load(words, 0)
             store(firsts, piece, before)
@@ -180,13 +185,15 @@ def _packs_match(data, tables, sums, starts, checked, first, last, shift):
 @kernel
 def read_packs(
     thread, threads, worker, cursor, firsts, lasts, fd, offset, file_bytes, page_packs, starts, num_arcs, pack_arcs,
-    mask, num_vertices, data, words, out, sums, tables, checked, prints, outcome,
+    mask, num_vertices, data, words, first_page, out, sums, tables, checked, prints, outcome,
 ):  # fmt: skip
     """Read, check and unpack requests of packed targets, as :func:`read_pages` does.
 
     A page has ``page_packs`` packs of ``pack_arcs`` arcs; pack p is at the words ``starts[p]..starts[p + 1]`` of the
-    section. Packs are read into ``data``, a buffer of this thread (``words`` views it), and unpacked to ``out``.
+    section. Packs are read into ``data``, a buffer of this thread (``words`` views it), and unpacked to ``out``, the
+    place of the arcs from ``first_page`` on.
     """
+    before = first_page * page_packs * pack_arcs
     most_bits = bits_of(mask)
     while True:
         number = atomic_add(cursor, 0, 1)
@@ -204,7 +211,7 @@ def read_packs(
             at, stop = load(starts, pack) + shift // 4, load(starts, pack + 1) + shift // 4
             arc = pack * pack_arcs
             found, whole, bad = unpack_one(
-                data, words, at, stop, arc, min(num_arcs - arc, pack_arcs), most_bits, mask, num_vertices, out
+                data, words, at, stop, arc - before, min(num_arcs - arc, pack_arcs), most_bits, mask, num_vertices, out
             )
             if not whole or bad >= 0 or (load(checked, pack) and found != load(prints, pack)):
                 good = False

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from dromos.graph.store.packs import PackIndex
 from dromos.graph.store.paged.file import ByteSource
 from dromos.graph.store.paged.packed import PackedSection
 from dromos.graph.store.paged.section import PagedSection, Request
+
+if TYPE_CHECKING:
+    from dromos.graph.store.paged.slots import Slot
 
 __all__ = ["PAGE_BYTES", "PagedRows", "Request", "checksums_of"]
 
@@ -64,8 +68,11 @@ class PagedRows:
             for section in sections
         ]
         self.resident = np.zeros(self.num_pages, dtype=bool)
-        """The pages in memory, each checked. Written by the thread that plans the reads, once a request is served."""
+        """The pages in their places, each checked. Written by the thread that plans the reads, once a request is
+        served."""
         self.checked = np.zeros(-(-self.num_pages // self.block_pages), dtype=bool)
+        self.slot: Slot | None = None
+        """Where the pages of the current window are, if not in their places."""
 
     @property
     def targets(self) -> Array:
@@ -76,6 +83,12 @@ class PagedRows:
     def weights(self) -> Array | None:
         """All weights, likewise; None if there are none or they were not requested."""
         return self.sections[1].array if len(self.sections) > 1 else None
+
+    def columns(self, begin: int, end: int) -> list[Array]:
+        """The targets, and the weights if there are any, of the arcs ``begin..end`` of the current window."""
+        if self.slot is not None:
+            return self.slot.columns(self, begin, end)
+        return [section.array[begin:end] for section in self.sections]
 
     @property
     def table_bytes(self) -> int:
@@ -105,10 +118,11 @@ class PagedRows:
         missing |= np.repeat(unchecked, self.block_pages)[: self.num_pages]
         return missing
 
-    def serve(self, asked: Sequence[Request]) -> None:
-        """Mark pages as resident after they were read and checked. For the thread that plans the reads."""
+    def serve(self, asked: Sequence[Request], slot: Slot | None) -> None:
+        """Record that pages were read and checked. For the thread that plans the reads."""
+        self.slot = slot
         for first, last in asked:
-            self.resident[first:last] = True
+            self.resident[first:last] = slot is None
             self.checked[first // self.block_pages : -(-last // self.block_pages)] = True
 
     def expect(self, request: Request) -> None:
@@ -146,6 +160,10 @@ class PagedRows:
                     section.keep_prints(pages)
         self.checked[first:last] = True
         self.sections[0].check_targets(source, request, self.num_vertices)
+
+    def drop_pages(self, request: Request) -> None:
+        """Release the memory of some pages, which are not marked as resident. For any thread."""
+        self.drop(np.array([request.first]), np.array([request.last]))
 
     def drop(self, firsts: Array, lasts: Array, *, compiled: bool = False) -> None:
         """Release the memory of the pages ``firsts[i]..lasts[i]``.

@@ -74,18 +74,21 @@ class PagedSection:
         lasts: Array,
         rows: PagedRows,
         outcome: Array,
+        into: Array,
+        first_page: int,
     ) -> None:
-        """Read and check requests ``firsts[i]..lasts[i]`` by compiled code, until ``cursor`` is at their end."""
+        """Read and check requests ``firsts[i]..lasts[i]`` by compiled code, until ``cursor`` is at their end.
+
+        ``into``: the bytes of the pages from ``first_page`` on.
+        """
         from dromos.graph.store.paged import read_kernels as kernels
 
-        holds_targets = rows.sections[0] is self
-        ids = self.array.view(np.dtype(f"u{self.array.itemsize}"))
+        ids = into.view(np.dtype(f"u{self.array.itemsize}")) if rows.sections[0] is self else into.view(np.uint32)[:0]
         run_team(
             kernels.read_pages, worker, cursor, read_only(firsts), read_only(lasts), np.int32(source.descriptor),
             self.section.offset, source.nbytes, self.section.nbytes, self.page_bytes, self.chunk_bytes,
-            rows.block_pages, self.memory.bytes, self.memory.bytes.view(np.uint64), ids if holds_targets else ids[:0],
-            np.uint64(rows.num_vertices), read_only(self.checksums), crc_tables(), rows.checked.view(np.uint8),
-            self.prints, outcome, threads=1,
+            rows.block_pages, first_page, into, into.view(np.uint64), ids, np.uint64(rows.num_vertices),
+            read_only(self.checksums), crc_tables(), rows.checked.view(np.uint8), self.prints, outcome, threads=1,
         )  # fmt: skip
 
     def check(self, source: ByteSource, request: Request) -> None:

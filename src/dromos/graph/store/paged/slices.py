@@ -41,8 +41,8 @@ def slice_of(rows: PagedRows, offsets: Array, wanted: Array, window: Request, cu
     """The rows of a window, from its first wanted page to its last.
 
     A row that continues in another window is cut there if that part is wanted too; that window brings the rest. If it
-    is not wanted, the row is not read at all, and the offsets are used as they are. Rows are always cut where the page
-    ``cut`` begins.
+    is not wanted, the row is not read at all: its offsets are used as they are, or it is left out where pages are in a
+    slot, which has no memory for the rest of it. Rows are always cut where the page ``cut`` begins.
     """
     inside = np.flatnonzero(wanted[window.first : window.last])
     first_page, last_page = window.first + int(inside[0]), window.first + int(inside[-1]) + 1
@@ -51,15 +51,17 @@ def slice_of(rows: PagedRows, offsets: Array, wanted: Array, window: Request, cu
     first = int(np.searchsorted(offsets, kind(begin), side="right")) - 1
     last = int(np.searchsorted(offsets, kind(end), side="left"))
     if begin > int(offsets[first]) and first_page != cut and not wanted[first_page - 1]:
+        first += rows.slot is not None
         begin = int(offsets[first])
     if end < int(offsets[last]) and last_page != cut and not wanted[last_page]:
+        last = max(last - (rows.slot is not None), first)
         end = int(offsets[last])
     own = offsets[first : last + 1]
     if int(own[0]) != begin or int(own[-1]) != end:
         own = own.copy()
         own[0], own[-1] = begin, end  # no other row is cut
-    weights = None if rows.weights is None else rows.weights[begin:end]
+    targets, *weights = rows.columns(begin, end)
     return PagedSlice(
-        first, last, own, rows.targets[begin:end], weights,
+        first, last, own, targets, weights[0] if weights else None,
         first_page=first_page, pages=wanted[first_page:last_page], page_arcs=rows.page_arcs,
     )  # fmt: skip
