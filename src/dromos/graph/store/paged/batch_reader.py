@@ -85,6 +85,7 @@ class BatchReader:
         """
         nothing = np.empty(0, dtype=np.int64)
         _Job(rows, self._source, []).work(0)
+        Slot.prepare(rows)
         rows.drop(nothing, nothing, compiled=True)
 
     def submit(
@@ -92,7 +93,7 @@ class BatchReader:
     ) -> Batch:
         """Read and check pages, in about this order; to a slot if one is given.
 
-        ``waited_for``: the result is already being waited for, so all threads should begin at once.
+        ``waited_for``: the result is waited for, or soon will be, so all threads should begin at once.
         """
         job = _Job(rows, self._source, asked, slot)
         large = sum(last - first for first, last in asked) * rows.page_bytes >= _LARGE * len(asked)

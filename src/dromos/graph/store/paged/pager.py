@@ -15,7 +15,7 @@ from dromos.dtypes import Array
 from dromos.graph.store.paged.batch_reader import open_batch_reader
 from dromos.graph.store.paged.file import ByteSource
 from dromos.graph.store.paged.memory import HUGE
-from dromos.graph.store.paged.plan import DENSE, requests, run_edges, windows
+from dromos.graph.store.paged.plan import DENSE, begun_small, requests, run_edges, windows
 from dromos.graph.store.paged.pool import READERS, Batch, ReadPool
 from dromos.graph.store.paged.ring_reader import open_ring
 from dromos.graph.store.paged.rows import PagedRows
@@ -32,6 +32,8 @@ _AHEAD = 3
 GAP_BYTES = 32 << 10
 """Gaps up to this size are read over, which takes 16 us on a disk of 2 GB/s. A separate request costs 40 us in a
 reader thread, and less through a kernel queue. With 64 KiB a BFS of R-MAT 24 reads 4 % more and takes as long."""
+_FIRST_BYTES: Final = 4 << 20
+"""The first window of a superstep has about so many bytes: nothing is computed before it is there."""
 _MOST_USES: Final = 0xFFFFFFFF
 
 
@@ -151,7 +153,10 @@ class Pager:
         buffers, pages = size * (ahead + 1), size // rows.page_bytes
         even = -(-HUGE // rows.page_bytes)
         pages = max(pages // even, 1) * even if pages > even else pages  # so that windows end on huge-page boundaries
-        todo = deque(windows(missing, wanted, pages=pages, block=rows.block_pages))
+        cut = windows(missing, wanted, pages=pages, block=rows.block_pages)
+        if ahead and not in_place and cut and missing[cut[0].first : cut[0].last].any():
+            cut = begun_small(cut, wanted, pages=_FIRST_BYTES // rows.page_bytes, block=rows.block_pages)
+        todo = deque(cut)
         flying: deque[_Flight] = deque()
         in_buffers, asked = 0, None
         while todo or flying:
@@ -168,9 +173,10 @@ class Pager:
                 window = todo.popleft()
                 self._slots.release(buffers - in_buffers + (nbytes if passes else 0))
                 slot = self._slots.take(rows, window, pages) if passes else None
-                if slot is not None:
+                if slot is not None and rows.resident[window.first : window.last].any():
                     slot.copy(rows, run_edges(rows.resident[window.first : window.last]) + window.first)
-                batch = self._start(rows, asked, slot, waited_for=not flying)
+                soon = not flying or 2 * _pages(asked) < pages
+                batch = self._start(rows, asked, slot, waited_for=soon)
                 flying.append(_Flight(window, asked, slot, nbytes, batch))
                 asked = None
             flight = flying.popleft()

@@ -9,7 +9,7 @@ import numpy as np
 from dromos.dtypes import Array
 from dromos.graph.store.paged.section import Request
 
-__all__ = ["DENSE", "requests", "run_edges", "windows"]
+__all__ = ["DENSE", "begun_small", "requests", "run_edges", "windows"]
 
 DENSE: Final = 0.75
 """Consecutive pages of which at least this share is read are a window of their own."""
@@ -92,3 +92,25 @@ def windows(read: Array, wanted: Array, *, pages: int, block: int) -> list[Reque
         if len(inside):
             found.append(Request(first, min(last, len(read))))
     return found
+
+
+def begun_small(found: list[Request], wanted: Array, *, pages: int, block: int) -> list[Request]:
+    """The windows, with the first one cut into a small one of ``pages`` pages, one twice as large, and so on.
+
+    So the first one is soon there to be computed on, and there are few more windows than before. ``wanted`` (a mask)
+    has a page in each; ``pages`` is a multiple of ``block``.
+
+    >>> begun_small([Request(0, 11), Request(11, 20)], np.ones(20, dtype=bool), pages=2, block=1)
+    [Request(first=0, last=2), Request(first=2, last=6), Request(first=6, last=11), Request(first=11, last=20)]
+    """
+    if not found:
+        return found
+    (first, last), *others = found
+    cut, size = list[Request](), max(pages // block, 1) * block
+    while last - first > 2 * size:
+        end = first + size
+        if wanted[first:end].any() and wanted[end:last].any():
+            cut.append(Request(first, end))
+            first = end
+        size *= 2
+    return [*cut, Request(first, last), *others]

@@ -247,6 +247,16 @@ def read_pieces(thread, threads, cursor, fd, position, nbytes, piece_bytes, data
 
 
 @kernel
+def copy_pages(thread, threads, words, into, firsts, lasts, first_page, page_bytes):
+    """Copy the pages ``firsts[i]..lasts[i]`` of a section to ``into``, the memory of those from ``first_page`` on."""
+    before = first_page * page_bytes // 8
+    for i in range(firsts.size):
+        end = min(load(lasts, i) * page_bytes // 8, words.size)
+        for word in range(load(firsts, i) * page_bytes // 8, end):
+            store(into, word - before, load(words, word))
+
+
+@kernel
 def drop_pages(thread, threads, data, begins, ends, advice, failed):
     """Release the memory of ``data[begins[i]:ends[i]]``; ``failed[0]`` counts the refusals of the system."""
     for i in range(begins.size):

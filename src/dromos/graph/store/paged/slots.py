@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dromos.dtypes import Array
+import numpy as np
+
+from dromos.dtypes import Array, read_only
 from dromos.graph.store.paged.memory import SparseMemory
 from dromos.graph.store.paged.section import Request
+from dromos.parallel import run_team
 
 if TYPE_CHECKING:
     from dromos.graph.store.paged.rows import PagedRows
@@ -32,6 +35,11 @@ class Slot:
             memory.expect(0, len(memory.bytes))
             self.parts.append(memory.bytes)
 
+    @classmethod
+    def prepare(cls, rows: PagedRows) -> None:
+        """Compile what slots of ``rows`` need now, not later."""
+        cls(rows, 0).copy(rows, np.empty((0, 2), dtype=np.int64))
+
     def columns(self, rows: PagedRows, begin: int, end: int) -> list[Array]:
         """The targets, and the weights if there are any, of the arcs ``begin..end``, all of them on pages in here."""
         first = self.window.first * rows.page_arcs
@@ -42,10 +50,14 @@ class Slot:
 
     def copy(self, rows: PagedRows, runs: Array) -> None:
         """Copy runs of pages, each given as its first page and the one after its last, from their places."""
-        for first, last in runs.tolist():
-            begin, end = first * rows.page_arcs, min(last * rows.page_arcs, rows.num_arcs)
-            for section, column in zip(rows.sections, self.columns(rows, begin, end), strict=True):
-                column[:] = section.array[begin:end]
+        from dromos.graph.store.paged.read_kernels import copy_pages
+
+        firsts, lasts = (read_only(np.ascontiguousarray(edges)) for edges in runs.T)
+        for section, part in zip(rows.sections, self.parts, strict=True):
+            run_team(
+                copy_pages, read_only(section.memory.bytes.view(np.uint64)), part.view(np.uint64), firsts, lasts,
+                self.window.first, section.page_bytes, threads=1,
+            )  # fmt: skip
 
 
 class Slots:
