@@ -20,7 +20,7 @@ from dromos.errors import CorruptFileError
 from dromos.graph.store.checksums import crc_tables
 from dromos.graph.store.layout import Header, Section, aligned
 from dromos.graph.store.paged.file import ByteSource, StoreFile
-from dromos.graph.store.paged.pool import ReadPool
+from dromos.graph.store.paged.pool import READERS, ReadPool
 from dromos.graph.store.paged.rows import checksums_of
 from dromos.graph.store.paged.ways import way_to_read
 from dromos.parallel import run_team
@@ -29,6 +29,7 @@ __all__ = ["offset_bytes", "read_offsets", "read_section"]
 
 _PIECE_BYTES: Final = 8 << 20
 _THREAD_BYTES: Final = 512 << 10  # that each thread reads at once
+_PIECES_PER_THREAD: Final = 4  # with fewer, starting the thread takes longer
 
 
 def offset_bytes(header: Header) -> int:
@@ -67,8 +68,8 @@ def _read_by_threads(source: ByteSource, header: Header, sums: Array, section: S
 
     read(firsts[:0])  # compile here, where Ctrl-C is handled
     cursor[0] = 0
-    with closing(ReadPool()) as pool:
-        pool.submit([partial(read, firsts) for _ in range(min(pool.size, pieces))]).wait()
+    with closing(ReadPool(min(READERS, -(-pieces // _PIECES_PER_THREAD)))) as pool:
+        pool.submit([partial(read, firsts) for _ in range(pool.size)]).wait()
     rising = pieces > 0 and firsts[0] == 0 and lasts[-1] == header.num_arcs and (lasts[:-1] <= firsts[1:]).all()
     return bool(rising and not failed[0])
 

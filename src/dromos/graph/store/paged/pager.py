@@ -153,10 +153,7 @@ class Pager:
         buffers, pages = size * (ahead + 1), size // rows.page_bytes
         even = -(-HUGE // rows.page_bytes)
         pages = max(pages // even, 1) * even if pages > even else pages  # so that windows end on huge-page boundaries
-        cut = windows(missing, wanted, pages=pages, block=rows.block_pages)
-        if ahead and not in_place and cut and missing[cut[0].first : cut[0].last].any():
-            cut = begun_small(cut, wanted, pages=_FIRST_BYTES // rows.page_bytes, block=rows.block_pages)
-        todo = deque(cut)
+        todo = deque(self._cut(rows, wanted, missing, pages, begin_small=ahead > 0 and not in_place))
         flying: deque[_Flight] = deque()
         in_buffers, asked = 0, None
         while todo or flying:
@@ -192,6 +189,14 @@ class Pager:
             else:
                 self._slots.put(flight.slot)
             in_buffers -= flight.nbytes
+
+    @staticmethod
+    def _cut(rows: PagedRows, wanted: Array, missing: Array, pages: int, *, begin_small: bool) -> list[Request]:
+        """The windows of a superstep, each with about ``pages`` pages to read."""
+        found = windows(missing, wanted, pages=pages, block=rows.block_pages)
+        if begin_small and found and missing[found[0].first : found[0].last].any():
+            return begun_small(found, wanted, pages=_FIRST_BYTES // rows.page_bytes, block=rows.block_pages)
+        return found
 
     def _only_passes(
         self, rows: PagedRows, kept: _Kept, missing: Array, window: Request, pages: int, staying: int
