@@ -40,9 +40,8 @@ KEY = ("graph", "order", "algorithm", "memory")
 _FOLDER = Path(__file__).parent / "graphs"
 _SCALES = (20, 22, 24, 26)
 _GROWTH, _SMALL = "2G", "1G"
-_LONG, _SHORT, _MOST_CALLS = 12.0, 2.0, 8
+_LONG, _SHORT, _MOST_CALLS, _LEAST_FIRST_CALLS = 12.0, 2.0, 8, 3
 _ITERATIONS = 3
-_FIRST_CALLS = 3  # of which the least counts: the first one compiles what only runs in memory need
 
 
 class _Work(NamedTuple):
@@ -158,7 +157,7 @@ def _rows(scale: int, order: str, memory: str, file: Path, rows: Collection[str]
 
 def _best(work: _Work, graph: dr.Graph, source: Any, memory: str) -> tuple[float, int, float, float]:
     best, begin, calls = (float("inf"), 0, 0.0, 0.0), time.perf_counter(), 0
-    while calls < 2 or (calls < _MOST_CALLS and time.perf_counter() - begin < _SHORT):
+    while _again(calls, 2, begin):
         calls += 1
         start, cpu = time.perf_counter(), time.process_time()
         with over_pages():  # the same way for all scales, although the budget holds the small ones whole
@@ -171,9 +170,9 @@ def _best(work: _Work, graph: dr.Graph, source: Any, memory: str) -> tuple[float
 
 
 def _called(work: _Work, file: Path, source: Any, memory: str) -> float:
-    """The least time of a first call on the opened graph."""
-    times = list[float]()
-    for _ in range(_FIRST_CALLS):
+    """The least time of a first call on the opened graph; the very first one compiles what only runs in memory need."""
+    times, begin = list[float](), time.perf_counter()
+    while _again(len(times), _LEAST_FIRST_CALLS, begin):
         graph = dr.open(file)
         start = time.perf_counter()
         work.call(graph, source, memory=memory)
@@ -181,6 +180,11 @@ def _called(work: _Work, file: Path, source: Any, memory: str) -> float:
         if times[-1] > _LONG:
             break
     return min(times)
+
+
+def _again(calls: int, least: int, begin: float) -> bool:
+    """Whether to repeat a call that was made ``calls`` times since ``begin``."""
+    return calls < least or (calls < _MOST_CALLS and time.perf_counter() - begin < _SHORT)
 
 
 def _compile(rows: Collection[str]) -> None:

@@ -44,7 +44,7 @@ __all__ = ["METHODS", "PageRankResult", "pagerank", "pagerank_program", "random_
 
 ITERATION: Final = SplitCost(arcs=1.0, vertices=1.8, steps=3.6, crossing=16, whole_rows=True)
 """Of one iteration on a split graph."""
-COST: Final = Cost(passes=20, gathers=True, split=ITERATION.times(20), weighted=True, over_pages=43)
+COST: Final = Cost(passes=20, gathers=True, split=ITERATION.times(20), weighted=True, over_pages=31)
 
 METHODS = ("power", "delta")
 _ITERATIONS = 100

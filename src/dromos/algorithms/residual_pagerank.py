@@ -40,7 +40,7 @@ _LOOSER = 4.0  # than what is sure to do: the first bound that is tried
 
 # Bytes per vertex, of the budget for a graph on disk. The second program takes more than the first one, which reserves
 # that too, so that a small budget is refused at once.
-_MORE_FOR_SENDING: Final = 44
+_MORE_FOR_SENDING: Final = 55
 _JUMPS: Final = 8  # what the caller gives and keeps, if it is not the same everywhere
 
 

@@ -5,12 +5,21 @@ from __future__ import annotations
 from dromos.program import Analysis, ProgramIR, TypedProgram
 from dromos.program.expr import TRUE
 
-__all__ = ["is_always_active", "program_facts"]
+__all__ = ["is_always_active", "keeps_old_rows", "program_facts"]
 
 
 def is_always_active(ir: ProgramIR, analysis: Analysis) -> bool:
     """Whether all vertices are active from the first superstep to the last, so that no queue of them is kept."""
     return analysis.activity == "always" and ir.start is TRUE
+
+
+def keeps_old_rows(ir: ProgramIR) -> bool:
+    """Whether the second half of a superstep keeps a copy of the fields that it writes.
+
+    If it updates all vertices, one after the other, the old state of each is in registers. ``sent`` changes some of
+    them before.
+    """
+    return ir.update_on != "all" or bool(ir.sent)
 
 
 def program_facts(typed: TypedProgram, analysis: Analysis) -> dict[str, bool]:

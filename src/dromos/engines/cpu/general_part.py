@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dromos.codegen.facts import keeps_old_rows
 from dromos.dtypes import Array, read_only
 from dromos.engines import GraphShape
 from dromos.engines.board import Board, posted_range
@@ -76,8 +77,8 @@ class CpuPart(CompiledPart):
         self._touched, self._following = np.empty(n, types.id), np.empty(last - first, types.id)
         self._frontier = np.empty(0, types.id)
         self._locks = np.zeros(n, np.uint8)
-        written = self.ir.written
-        self._old = tuple(np.empty_like(a) if name in written else a for name, a in self.state.items())
+        copied = self.ir.written if keeps_old_rows(self.ir) else ()
+        self._old = tuple(np.empty_like(a) if name in copied else a for name, a in self.state.items())
         types_of = [(r.monoid, self.typed.reduction_type(r.name)) for r in self.ir.reductions]
         blocks = max(1, -(-(last - first) // SUMMED))
         self._sums = tuple(np.full(blocks, m.identity(dtype), dtype) for m, dtype in types_of) or (np.zeros(1),)

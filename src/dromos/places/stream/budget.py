@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from dromos.codegen.facts import is_always_active
+from dromos.codegen.facts import is_always_active, keeps_old_rows
 from dromos.errors import ResourceError
 from dromos.graph.store.paged.pager import Room, unpacking_bytes
 from dromos.graph.store.paged.rows import PagedRows
@@ -36,8 +36,10 @@ LEAST_BUFFER_SHARE = 16  # a divisor of fields and offsets, the minimum: with a 
 _SHELF_SHARE: Final = 4  # a divisor of the possible cache: rows without their pages are worth many times their bytes
 _BUFFER_WINDOWS: Final = 4  # one is computed on while the others are read
 # What a leaf holds beside fields and messages. The CPU: four marks, and lists of ids (vertices with a message, in
-# pieces and sorted; the frontier; the next frontier; vertices that want a message). NumPy: temporary arrays of 8 bytes.
+# pieces and sorted; the frontier; the next frontier; vertices that want a message). If all vertices are always active
+# and updated, only a lock of each, for pushes. NumPy: temporary arrays of 8 bytes.
 _MARKS: Final = {"cpu": 4, "numpy": 72, "reference": 400}
+_LOCKS: Final = 1
 _LISTS: Final = {"cpu": 5}
 _CLAIM_MARKS: Final = 1  # four bitmaps
 _CLAIM_LISTS: Final = 3  # the frontier, the next frontier, vertices that want a message
@@ -100,11 +102,13 @@ def state_bytes(
     if claims:
         row = sum(sizes.values()) + _CLAIM_MARKS + types.id.itemsize * _CLAIM_LISTS
     else:
+        if leaf == "cpu" and not keeps_old_rows(typed.ir) and not typed.ir.edge_fields:
+            written = frozenset()
         row = sum(size * (1 + (name in written) + (name in typed.ir.tables)) for name, size in sizes.items())
         offers = leaf == "cpu" and is_offered(typed.ir, analyse(typed))
-        everyone = is_always_active(typed.ir, analyse(typed)) and typed.ir.update_on == "all"
-        lists = 0 if everyone else _LISTS.get(leaf, 0)  # if all vertices are always active, there are no lists
-        row += typed.message_bytes * (2 if offers else 1) + _MARKS[leaf] + types.id.itemsize * lists
+        everyone = leaf == "cpu" and is_always_active(typed.ir, analyse(typed)) and typed.ir.update_on == "all"
+        marks, lists = (_LOCKS, 0) if everyone else (_MARKS[leaf], _LISTS.get(leaf, 0))
+        row += typed.message_bytes * (2 if offers else 1) + marks + types.id.itemsize * lists
     if reads(typed.ir.exprs(), "in_degree"):
         row += 4
     arcs = sum(typed.dtype(spec.name).itemsize * (spec.size or 1) for spec in typed.ir.edge_fields)

@@ -44,6 +44,7 @@ from dromos.engines.cpu.skeletons.hooks import (
     WANTS_ALWAYS,
     WANTS_DECLARED,
     active_at,
+    active_from,
     compute_at,
     edge_init_store,
     edge_update_store,
@@ -52,7 +53,9 @@ from dromos.engines.cpu.skeletons.hooks import (
     load_message,
     merge,
     merge_shared,
+    old_values,
     reduce_fold,
+    reduce_fold_from,
     reduce_start,
     reduce_store,
     save_old,
@@ -309,6 +312,7 @@ def settle_part(
     """After the messages: apply ``sent``, update states, and make the next frontier.
 
     ``queue`` is the frontier (also in ``member``, with ``sent``), ``touched`` the vertices that got a message; all own.
+    ``O`` has room for the old state, unless all vertices are updated, and there is no ``sent``.
     """
     base = thread * BLOCK
     held = 0
@@ -342,16 +346,28 @@ def settle_part(
         position = take_work(counters, SECOND, chunk)
         if position >= changed:
             break
+        R = reduce_start()
         for index in range(position, min(position + chunk, changed)):
             v = first + index if UPDATE_ALL else np.int64(load(touched, index))
-            if not (HAS_SENT and (ALWAYS_ACTIVE or load(member, v) == ONE)):
-                save_old(O, S, v)
-            fits &= update_store(S, S, K, v, load_message(A, v))
+            if UPDATE_ALL and not HAS_SENT:  # nobody else reads its old state, so that needs no memory
+                before = old_values(S, v)
+                fits &= update_store(S, S, K, v, load_message(A, v))
+                if not ALWAYS_ACTIVE and active_from(before, S, K, v):
+                    held = append(following, counters, QUEUE, buffer, base, held, v)
+                if HAS_REDUCTIONS:
+                    R = reduce_fold_from(R, before, S, K, v)
+            else:
+                if not (HAS_SENT and (ALWAYS_ACTIVE or load(member, v) == ONE)):
+                    save_old(O, S, v)
+                fits &= update_store(S, S, K, v, load_message(A, v))
+                if not ALWAYS_ACTIVE and active_at(O, S, K, v):
+                    held = append(following, counters, QUEUE, buffer, base, held, v)
             store_message(A, v, identity())
-            if not ALWAYS_ACTIVE and active_at(O, S, K, v):
-                held = append(following, counters, QUEUE, buffer, base, held, v)
-        if UPDATE_ALL and HAS_REDUCTIONS:  # while all of it is in the cache
-            reduce_block(O, S, K, first, last, position // SUMMED, sums)
+        if UPDATE_ALL and HAS_REDUCTIONS:
+            if HAS_SENT:  # while all of it is in the cache
+                reduce_block(O, S, K, first, last, position // SUMMED, sums)
+            else:
+                reduce_store(R, sums, position // SUMMED)
     flush(following, counters, QUEUE, buffer, base, held)
     if HAS_REDUCTIONS and not UPDATE_ALL:
         barrier(memory, thread, threads, 3)
