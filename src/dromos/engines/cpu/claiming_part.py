@@ -30,6 +30,7 @@ from dromos.engines.parts import Copies, Messages, Partial, Phase
 from dromos.engines.saving import Saved
 from dromos.graph.slices import GraphSlice
 from dromos.plan import Path
+from dromos.plan.path import Direction
 from dromos.program import FieldSpec, GraphTypes, Program
 from dromos.program.expr import reads
 
@@ -132,6 +133,12 @@ class ClaimingPart(CompiledPart):
         """See :class:`dromos.engines.parts.Part`."""
         room = np.empty(self.last - self.first, self.types.id)
         return self._listing(self._wanting, room, self.first, self.last)
+
+    def marked(self, direction: Direction) -> Array | None:
+        """The vertices that send, or that want a message in a pull, as bits; None if they are only listed."""
+        if direction == "pull":
+            return self._wanting
+        return self._own if self._in_bits and self._listed is None else None
 
     def wanting_between(self, first: int, last: int) -> Array:
         """The vertices of ``first..last`` that want a message now, even during a superstep; ascending."""

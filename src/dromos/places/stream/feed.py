@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
 from dromos.compiling import Timer, kernels_are_loaded
-from dromos.dtypes import Array
+from dromos.dtypes import Array, read_only
 from dromos.engines.parts import Part
 from dromos.graph.slices import GraphSlice
 from dromos.graph.store.paged.pager import Pager
@@ -20,8 +20,9 @@ from dromos.places.stream.shelf import RowShelf
 from dromos.places.stream.sorted_rows import SortedRows
 from dromos.plan.path import Direction
 
-__all__ = ["PageFeed", "SecondsByPart", "pages_of"]
+__all__ = ["PageFeed", "SecondsByPart", "pages_of", "pages_of_bits"]
 
+_SMALL = 1 << 18  # vertices whose bits one thread looks at
 _BLOCK = 1 << 14  # vertices that NumPy processes together: temporary arrays grow with this, not with the graph
 
 
@@ -40,6 +41,17 @@ class SecondsByPart(NamedTuple):
         (('kernels', 0.25), ('disk', 0.5), ('host', 0.25))
         """
         return ("kernels", max(whole - self.disk - self.host, 0.0)), ("disk", self.disk), ("host", self.host)
+
+
+class _MarkingPart(Part, Protocol):
+    """A part that has sets of vertices as bits."""
+
+    def marked(self, direction: Direction) -> Array | None:
+        """The vertices whose rows the part reads next, as 64-bit words of all vertices; None if it has them listed."""
+
+
+def _marks(part: Part) -> TypeGuard[_MarkingPart]:
+    return hasattr(part, "marked")
 
 
 class PageFeed:
@@ -115,9 +127,13 @@ class PageFeed:
         rows = self._rows[direction]
         if vertices is None:
             return np.arange(rows.num_pages)
-        if direction == "pull" and self._shelf is not None and self._shelf.complete:
+        if self._holds_all(direction):
             return np.empty(0, dtype=np.int64)
         return np.flatnonzero(pages_of(vertices, self._offsets[direction], rows.page_arcs, rows.num_pages))
+
+    def _holds_all(self, direction: Direction) -> bool:
+        """Whether all rows that are still wanted are kept without their pages."""
+        return direction == "pull" and self._shelf is not None and self._shelf.complete
 
     def wanted_by(self, part: Part, direction: Direction) -> Array:
         """As :meth:`holding`, of the vertices whose rows the part reads next; a device finds the pages itself."""
@@ -126,7 +142,13 @@ class PageFeed:
             return self._asked[direction]
         if self._kept is not None:
             return self._kept.wanted(rows, direction)
-        return self.holding(part.frontier if direction == "push" else part.wanting(), direction)
+        bits = part.marked(direction) if _marks(part) else None
+        if bits is None:
+            return self.holding(part.frontier if direction == "push" else part.wanting(), direction)
+        if self._holds_all(direction):
+            return np.empty(0, dtype=np.int64)
+        offsets = self._offsets[direction]
+        return np.flatnonzero(pages_of_bits(bits, part.first, part.last, offsets, rows.page_arcs, rows.num_pages))
 
     def missing_bytes(self, part: Part, direction: Direction) -> int:
         """The bytes that the next superstep of a part would read; also caches its :meth:`wanted_by`."""
@@ -215,6 +237,24 @@ def pages_of(vertices: Array, offsets: Array, page_arcs: int, num_pages: int) ->
         long = np.flatnonzero(last > first + 1)
         for begins, ends in zip(first[long].tolist(), last[long].tolist(), strict=True):
             marked[begins:ends] = True
+    return marked
+
+
+def pages_of_bits(bits: Array, first: int, last: int, offsets: Array, page_arcs: int, num_pages: int) -> Array:
+    """As :func:`pages_of`, for those of ``first..last`` whose bits are set in 64-bit words; by compiled code.
+
+    >>> bits, offsets = np.array([0b110], np.uint64), np.array([0, 2, 2, 9])
+    >>> pages_of_bits(bits, 0, 3, offsets, page_arcs=2, num_pages=5).tolist()
+    [False, True, True, True, True]
+    """
+    from dromos.places.stream import feed_kernels as kernels
+
+    marked = np.zeros(num_pages, dtype=bool)
+    run_team(
+        kernels.mark_pages_of_bits, read_only(bits), np.int64(first), np.int64(last), read_only(offsets),
+        page_arcs.bit_length() - 1, marked.view(np.uint8),
+        threads=1 if last - first < _SMALL else None,
+    )  # fmt: skip
     return marked
 
 

@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from dromos.intrinsics import trailing_zeros
 from dromos.jit import kernel
+
+_ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
 @kernel
@@ -21,6 +24,32 @@ def mark_pages(thread, num_threads, vertices, offsets, shift, marked):
             for page in range(max(first, last_marked + 1), last + 1):
                 marked[page] = 1
             last_marked = max(last_marked, last)
+
+
+@kernel
+def mark_pages_of_bits(thread, num_threads, bits, first, last, offsets, shift, marked):
+    """As :func:`mark_pages`, for those of ``first..last`` whose bits are set: the rows of a run of them are one range.
+
+    So where nearly all vertices are set, or none, the work does not grow with them.
+    """
+    low, high = first >> 6, (last + 63) >> 6
+    last_marked = np.int64(-1)
+    for word in range(low + (high - low) * thread // num_threads, low + (high - low) * (thread + 1) // num_threads):
+        rest, base = bits[word], np.int64(word) << 6
+        if base < first:
+            rest &= _ALL << np.uint64(first & 63)
+        if base + 64 > last:
+            rest &= _ALL >> np.uint64(base + 64 - last)
+        while rest != np.uint64(0):
+            v = np.int64(trailing_zeros(rest))
+            run = np.int64(trailing_zeros(~(rest >> np.uint64(v))))
+            rest &= rest + (np.uint64(1) << np.uint64(v))  # carries past the run
+            begin, end = np.int64(offsets[base + v]), np.int64(offsets[base + v + run])
+            if end > begin:
+                first_page, last_page = begin >> shift, (end - 1) >> shift
+                for page in range(max(first_page, last_marked + 1), last_page + 1):
+                    marked[page] = 1
+                last_marked = max(last_marked, last_page)
 
 
 @kernel
