@@ -11,9 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dromos as dr
+from dromos import plan
+from dromos.algorithms.bfs import BFS
 from dromos.engines.cpu.part import CpuLeaf
 from dromos.graph.slices import GraphSlice
-from dromos.places.stream import StreamEngine
+from dromos.graph.store.paged.ways import READS
+from dromos.places.stream import StreamEngine, budget
+from dromos.places.stream.execution import StreamExecution
 from dromos.places.stream.shelf import RowShelf
 from tests.stream.stores import PAGE, random_graph, stored
 
@@ -87,3 +91,24 @@ def test_later_pulls_read_nothing(directed: bool, tmp_path: Path) -> None:
     assert len(read) > 400
     assert sum(map(bool, read)) < 10
     assert not any(read[10:])
+
+
+@pytest.mark.parametrize("room_for_rows", [True, False])
+def test_pages_of_a_pull_stay_only_if_there_is_no_room_for_its_rows(
+    room_for_rows: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(READS, "compiled")
+    if not room_for_rows:
+        monkeypatch.setattr(budget, "_SHELF_SHARE", 1 << 20)
+    graph = random_graph(9, vertices=20_000, arcs=60_000)
+    run = StreamEngine(CpuLeaf(2), 8 << 20, page_bytes=PAGE).prepare(BFS(source=7), stored(graph, tmp_path))
+    assert isinstance(run, StreamExecution)
+    try:
+        pulled = plan.Path.parse("sync-pull-dd")
+        while not run.stats.finished:
+            run.step(pulled)
+        np.testing.assert_array_equal(run.state["level"], dr.bfs(graph, 7, device="numpy").level)
+        pages = run.feed.pager.cached_bytes // run.feed.rows_by_prefix()[""].page_bytes
+        assert (pages == 0) == room_for_rows
+    finally:
+        run.close()

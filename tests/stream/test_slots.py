@@ -68,11 +68,11 @@ class Watched:
             assert held + beside + idle <= self.room.buffers + self.room.cache
             yield window
 
-    def scan(self, graph: dr.Graph, wanted: Array) -> None:
+    def scan(self, graph: dr.Graph, wanted: Array, **how: Any) -> None:
         """Compare all wanted pages with the graph's arcs."""
         assert graph.weights is not None
         seen = np.zeros(self.rows.num_pages, dtype=bool)
-        for first, last in self.windows(wanted, in_place=False):
+        for first, last in self.windows(wanted, in_place=False, **how):
             for page in (page for page in range(first, last) if wanted[page]):
                 begin, end = page * self.rows.page_arcs, min((page + 1) * self.rows.page_arcs, graph.num_arcs)
                 targets, weights = self.rows.columns(begin, end)
@@ -104,6 +104,28 @@ def test_slots_hold_what_the_file_has(watched: Watched, share: float, graph: dr.
     holds_all = watched.room.cache > pages * watched.rows.page_bytes
     assert not (watched.in_slots and holds_all)
     assert watched.in_slots or holds_all or share < 0.5
+
+
+@pytest.mark.parametrize("watched", [1000], indirect=True)
+def test_pages_that_are_wanted_once_do_not_fill_the_cache(watched: Watched, graph: dr.Graph) -> None:
+    every = np.ones(watched.rows.num_pages, dtype=bool)
+    watched.scan(graph, every, once=lambda: True)
+    assert watched.in_slots
+    assert not watched.rows.resident.any()
+    assert watched.pager.cached_bytes == 0
+    before, watched.in_slots = watched.pager.bytes_read, 0
+    watched.scan(graph, every)
+    assert watched.pager.bytes_read == 2 * before
+    assert not watched.in_slots
+    assert watched.rows.resident.all()
+
+
+@pytest.mark.parametrize("watched", [1000], indirect=True)
+def test_pages_may_become_worth_keeping_on_the_way(watched: Watched, graph: dr.Graph) -> None:
+    asked = itertools.count()
+    watched.scan(graph, np.ones(watched.rows.num_pages, dtype=bool), once=lambda: next(asked) < 3)
+    assert watched.in_slots == 3
+    assert 0 < np.count_nonzero(watched.rows.resident) < watched.rows.num_pages
 
 
 @pytest.mark.parametrize("watched", [9], indirect=True)

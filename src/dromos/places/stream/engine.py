@@ -186,7 +186,7 @@ class StreamEngine(InMemoryRuns):
             if keeps_rows(part):
                 feed.keep_on(part)
             if isinstance(part, ClaimingPart) and planned.shelf:
-                feed.keep_unsettled(planned.shelf, part.wanting_between)
+                feed.keep_unsettled(planned.shelf, part.wanting_between, pages=mover is not None)
             if isinstance(part, CpuPart) and part.pulls_sorted:
                 value_bytes = sum(dtype.itemsize for dtype in typed.accumulators)
                 folder = Path(stored.origin.path).parent if stored.origin.stripes is None else None

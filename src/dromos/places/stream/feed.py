@@ -68,16 +68,19 @@ class PageFeed:
         self._asked: dict[Direction, Array] = {}  # the pages that a direction would read, until a superstep runs
         self._fetching = Timer()
         self._shelf: RowShelf | None = None
+        self._keeps_pages = True
         self._sorted: SortedRows | None = None
         self._kept: KeptRows | None = None
         for direction in rows:
             pager.prepare(rows[direction])
 
-    def keep_unsettled(self, capacity: int, unsettled: Callable[[int, int], Array]) -> None:
+    def keep_unsettled(self, capacity: int, unsettled: Callable[[int, int], Array], *, pages: bool) -> None:
         """Keep rows for later pulls in ``capacity`` bytes; see :class:`RowShelf` for which programs may.
 
         ``unsettled(first, last)`` lists which of these vertices still want a message, after a slice with them was sent.
+        ``pages``: keep the pages of pulls all the same, as the run may go on in memory.
         """
+        self._keeps_pages = pages
         pulled, offset_dtype, id_dtype = self._rows["pull"], self._offsets["pull"].dtype, unsettled(0, 0).dtype
         columns = [pulled.targets] if pulled.weights is None else [pulled.targets, pulled.weights]
         each = id_dtype.itemsize + offset_dtype.itemsize + sum(column.itemsize for column in columns)
@@ -206,11 +209,15 @@ class PageFeed:
             yield from shelf.slices()
         else:
             shelf.begin()
-            for window in self.pager.windows(rows, wanted, in_place=False):
+            for window in self.pager.windows(rows, wanted, in_place=False, once=self._pulls_once):
                 piece = slice_of(rows, offsets, wanted, window)
                 yield piece
                 shelf.take(piece, self._unsettled(piece.start, piece.stop))
             shelf.end()
+
+    def _pulls_once(self) -> bool:
+        """Whether pages of a pull will not be read again, since the shelf has had room for all rows so far."""
+        return self._shelf is not None and not self._shelf.too_small and not self._keeps_pages
 
 
 def pages_of(vertices: Array, offsets: Array, page_arcs: int, num_pages: int) -> Array:

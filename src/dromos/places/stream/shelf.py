@@ -42,6 +42,8 @@ class RowShelf:
         self.capacity, self._offset_dtype = capacity, offset_dtype
         self.complete = False
         """Whether every vertex that is still unsettled has its row here."""
+        self.too_small = capacity <= 0
+        """Whether it ever lacked room for the rows of a pull."""
         self._open = False
         self._columns: list[_Column] = []
         """The vertices, the end of each row among all, the targets, and any weights."""
@@ -75,7 +77,7 @@ class RowShelf:
         size = ids.bytes_with(len(vertices)) + all_ends.bytes_with(len(ends))
         if size + sum(column.bytes_with(int(ends[-1])) for column in kept) > self.capacity:
             self._columns.clear()
-            self._open = False
+            self._open, self.too_small = False, True
             return
         before = len(kept[0].values)
         for column, room in zip(arcs, kept, strict=True):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from dromos.dtypes import Array
 from dromos.engines import graph_types
 from dromos.graph.store.origin import Origin
 from dromos.graph.store.paged.file import ByteSource
-from dromos.graph.store.paged.pager import Pager
+from dromos.graph.store.paged.pager import Pager, Room
 from dromos.graph.store.paged.rows import PagedRows
 from dromos.graph.store.stored import StoredGraph
 from dromos.places.stream.budget import MemoryPlan, plan_memory
@@ -73,7 +73,9 @@ class TargetReader:
 def components_of(reader: TargetReader) -> Mapping[str, Any]:
     """See :func:`dromos.places.stream.components.components`."""
     graph = reader.graph
-    with reader.feed(reader.plan(BYTES_PER_VERTEX * graph.num_vertices)) as feed:
+    plan = reader.plan(BYTES_PER_VERTEX * graph.num_vertices)
+    read_once = replace(plan, room=Room(plan.room.buffers, cache=0))
+    with reader.feed(read_once) as feed:
         label, steps = components(
             feed, reader.offsets, graph_types(graph).id, symmetric=graph.symmetric, threads=reader.threads
         )

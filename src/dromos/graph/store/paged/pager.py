@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple
@@ -135,13 +135,21 @@ class Pager:
         kept.note_uses(wanted)
 
     def windows(
-        self, rows: PagedRows, wanted: Array, *, ahead: int = _AHEAD, counted: bool = False, in_place: bool = True
+        self,
+        rows: PagedRows,
+        wanted: Array,
+        *,
+        ahead: int = _AHEAD,
+        counted: bool = False,
+        in_place: bool = True,
+        once: Callable[[], bool] = lambda: False,
     ) -> Iterator[Request]:
         """Windows of pages; all ``wanted`` pages (a mask) of a window are in memory until the next window is requested.
 
         ``ahead``: how many further windows are read meanwhile; all of them share the buffers. ``counted``: the wanted
         pages are among those already passed to :meth:`count`. ``in_place``: pages lie in their places; otherwise they
-        may lie in a slot, where :meth:`PagedRows.columns` finds them.
+        may lie in a slot, where :meth:`PagedRows.columns` finds them. ``once``: whether pages are wanted this once, so
+        that none has to stay even if the cache has room: to fill that, new memory would be cleared.
         """
         self.source.check_unchanged()
         kept = self.prepare(rows)
@@ -162,7 +170,8 @@ class Pager:
             while todo:
                 asked = self._requests(rows, missing, todo[0]) if asked is None else asked
                 staying = sum(flight.nbytes for flight in flying if flight.slot is None)
-                passes = not in_place and self._only_passes(rows, kept, missing, todo[0], pages, staying)
+                passes = not in_place and self._suits_a_slot(missing, todo[0], pages)
+                passes = passes and (once() or self._only_passes(rows, kept, missing, todo[0], staying))
                 nbytes = (pages if passes else _pages(asked)) * rows.page_bytes
                 if flying and in_buffers + nbytes > buffers:
                     break
@@ -198,22 +207,19 @@ class Pager:
             return begun_small(found, wanted, pages=_FIRST_BYTES // rows.page_bytes, block=rows.block_pages)
         return found
 
-    def _only_passes(
-        self, rows: PagedRows, kept: _Kept, missing: Array, window: Request, pages: int, staying: int
-    ) -> bool:
-        """Whether most of a window's pages, at most ``pages``, are read, and none of them will stay in memory.
-
-        ``staying``: bytes of others that are being read and may stay.
-        """
+    def _suits_a_slot(self, missing: Array, window: Request, pages: int) -> bool:
+        """Whether most of a window's pages, at most ``pages``, are read, by code that reads to slots."""
         first, last = window
         if self.batches is None or last - first > pages:
             return False
+        return bool(np.count_nonzero(missing[first:last]) >= DENSE * (last - first))
+
+    def _only_passes(self, rows: PagedRows, kept: _Kept, missing: Array, window: Request, staying: int) -> bool:
+        """Whether none of the pages that are read will stay; ``staying``: bytes of others that may, once read."""
         if self.room.cache - self.cached_bytes - staying >= rows.page_bytes:
             return False
-        read = missing[first:last]
-        if np.count_nonzero(read) < DENSE * (last - first):
-            return False
-        return kept.even or int(kept.uses[first:last][read].max(initial=0)) <= kept.least
+        first, last = window
+        return kept.even or int(kept.uses[first:last][missing[first:last]].max(initial=0)) <= kept.least
 
     def buffers_for(self, window_bytes: int, ahead: int) -> int:
         """The buffer size at which windows have ``window_bytes`` bytes, with ``ahead`` windows read ahead."""
