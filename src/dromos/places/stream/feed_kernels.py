@@ -7,9 +7,20 @@ from __future__ import annotations
 import numpy as np
 
 from dromos.intrinsics import trailing_zeros
-from dromos.jit import kernel
+from dromos.jit import inline, kernel
 
 _ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
+
+
+@inline
+def mark_range(marked, begin, end, shift, last_marked):
+    """Mark the pages of the arcs ``begin..end``, after those up to ``last_marked``; return the last marked one."""
+    if end <= begin:
+        return last_marked
+    last = (end - 1) >> shift
+    for page in range(max(begin >> shift, last_marked + 1), last + 1):
+        marked[page] = 1
+    return max(last_marked, last)
 
 
 @kernel
@@ -18,12 +29,7 @@ def mark_pages(thread, num_threads, vertices, offsets, shift, marked):
     last_marked = np.int64(-1)
     for i in range(vertices.size * thread // num_threads, vertices.size * (thread + 1) // num_threads):
         v = np.int64(vertices[i])
-        begin, end = np.int64(offsets[v]), np.int64(offsets[v + 1])
-        if end > begin:
-            first, last = begin >> shift, (end - 1) >> shift
-            for page in range(max(first, last_marked + 1), last + 1):
-                marked[page] = 1
-            last_marked = max(last_marked, last)
+        last_marked = mark_range(marked, np.int64(offsets[v]), np.int64(offsets[v + 1]), shift, last_marked)
 
 
 @kernel
@@ -45,11 +51,7 @@ def mark_pages_of_bits(thread, num_threads, bits, first, last, offsets, shift, m
             run = np.int64(trailing_zeros(~(rest >> np.uint64(v))))
             rest &= rest + (np.uint64(1) << np.uint64(v))  # carries past the run
             begin, end = np.int64(offsets[base + v]), np.int64(offsets[base + v + run])
-            if end > begin:
-                first_page, last_page = begin >> shift, (end - 1) >> shift
-                for page in range(max(first_page, last_marked + 1), last_page + 1):
-                    marked[page] = 1
-                last_marked = max(last_marked, last_page)
+            last_marked = mark_range(marked, begin, end, shift, last_marked)
 
 
 @kernel
